@@ -17,7 +17,7 @@ from portal.core.states import Mark
 from workspaces.approvals.events import approval_events
 
 _NODE = "/platform/nodes/{}?cluster={}"
-_POOLS = "/platform/clusters/{}?tab=pools"
+_POOL = "/platform/pools/{}"
 
 
 def _clusters(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
@@ -31,8 +31,8 @@ def _nodes(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
 
 
 def _pools(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
-    rows = Pool.objects.select_related("cluster").filter(id__in=ids)
-    return {row.id: (row.name, _POOLS.format(row.cluster.name)) for row in rows}
+    rows = Pool.objects.filter(id__in=ids)
+    return {row.id: (row.name, _POOL.format(row.name)) for row in rows}
 
 
 def _requests(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:

@@ -17,6 +17,7 @@ from clusters.workload import workload
 from portal.lists import Column, Filter, ListView, worded
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
+from workspaces.models import Team
 from workspaces.organizations.selectors import teams_for
 from workspaces.subjects import SubjectKind, use_columns, with_use
 
@@ -95,6 +96,15 @@ def _as_they_are(rows: Sequence[Any], actor: Actor) -> list[Item]:
     return list(rows)
 
 
+def _with_team_names(rows: Sequence[Any], actor: Actor) -> list[Item]:
+    slugs = {slug for row in rows for slug in row["teams"]}
+    names = dict(Team.objects.filter(slug__in=slugs).values_list("slug", "name"))
+    return [
+        row | {"team_names": [(slug, names.get(slug, slug)) for slug in row["teams"]]}
+        for row in rows
+    ]
+
+
 def _place(row: Item) -> tuple[UUID, str]:
     """Return the key of a pool, or of the rest of a cluster."""
     return row["cluster"].id, row["pool"].name if row["pool"] else ""
@@ -136,7 +146,7 @@ PLACES = ListView(
     name="pools",
     permission=P.NODES_READ,
     rows=_places,
-    represent=with_use(_as_they_are, SubjectKind.POOL, _place),
+    represent=with_use(_with_team_names, SubjectKind.POOL, _place),
     filters=(
         Filter(
             "q",

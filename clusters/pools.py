@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from django.db.models import Count, Q
+from django.db.models import Q
 
 from clusters.models import Cluster, Node, Pool, PoolGrant
 from clusters.node_capacity import NodeRow
 from portal.core.errors import NotFound
 from portal.core.messages import Message
-from workspaces.access.actors import Actor, authorize
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
-from workspaces.tenancy.scope import current, platform_scope
+from workspaces.tenancy.scope import current
 
 
 def find_pool(name: str) -> Pool:
@@ -57,25 +57,6 @@ def names_visible_to(actor: Actor) -> set[str]:
     return {pool.name for pool in pools_visible_to(actor)} | set(
         Cluster.objects.filter(pools=None).values_list("name", flat=True)
     )
-
-
-def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
-    """Return (slug, name, number of teams) of other organizations with grants of the pool.
-
-    Operators only. Raises NotPermitted.
-    """
-    authorize(actor, Permission.CLUSTERS_READ)
-    with platform_scope("operators see which organizations may use a pool"):
-        rows = (
-            PoolGrant.objects.filter(pool=pool)
-            .exclude(org_id=actor.org_id)
-            .values("org__slug", "org__name")
-        )
-        return list(
-            rows.annotate(n=Count("id"))
-            .order_by("org__name")
-            .values_list("org__slug", "org__name", "n")
-        )
 
 
 def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:

@@ -111,6 +111,11 @@ class RankedDifference:
         """Return 1 for the likeliest effect, to 3."""
         return _EFFECTS.index(self.effect) + 1
 
+    @property
+    def setting(self) -> comparison.ConfigDifference:
+        """Return the setting that differs, which has its name for people."""
+        return comparison.ConfigDifference(self.key, [self.before, self.after], is_numeric=False)
+
 
 def chosen_runs(actor: Actor, texts: Iterable[str]) -> list[Run]:
     """Return the runs that a query names: repeated, or separated by commas or spaces.

@@ -26,7 +26,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.list_filters import OWNER, TEAM
 
 Item = dict[str, Any]
-DEFAULT_METRICS, DEFAULT_PARAMS = 4, 4  # columns that are shown at first
+DEFAULT_METRICS, DEFAULT_PARAMS = 3, 4  # columns that are shown at first
 LONGEST_SETTINGS = 80  # characters below the name of a run
 STATES = {  # what pages call MLflow's statuses: a run has the states of a job
     RunStatus.SCHEDULED: "queued",

@@ -74,7 +74,7 @@ exec tensorboard --logdir "${{MUSTER_INPUT_{DATA.upper()}:-$PWD}}" --host 127.0.
 
 JUPYTER = SessionTemplate(
     "jupyter",
-    Message("JupyterLab"),
+    Message("JupyterLab", context="text, sessions"),
     Message("Notebooks, a file browser and terminals."),
     _PLACE + _JUPYTER,
     "jupyter-lab",
@@ -86,7 +86,7 @@ JUPYTER = SessionTemplate(
 )
 VSCODE = SessionTemplate(
     "vscode",
-    Message("VS Code"),
+    Message("VS Code", context="text, sessions"),
     Message("An editor with terminal, debugger and extensions (code-server)."),
     _PLACE + _CODE_SERVER,
     "code-server",
@@ -106,7 +106,7 @@ TERMINAL = SessionTemplate(
 )
 TENSORBOARD = SessionTemplate(
     "tensorboard",
-    Message("TensorBoard"),
+    Message("TensorBoard", context="text, sessions"),
     Message("Curves from event files in data or a workspace."),
     _PLACE + _TENSORBOARD,
     "tensorboard",
@@ -116,7 +116,7 @@ TENSORBOARD = SessionTemplate(
 )
 APP = SessionTemplate(
     "app",
-    Message("Web app"),
+    Message("Web app", context="text, sessions"),
     Message("Any program that serves HTTP on a port, such as Gradio or Streamlit."),
     _PLACE,
     has_command=True,

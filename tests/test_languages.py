@@ -317,11 +317,11 @@ def test_state_with_source_and_age_is_translated():
 
 
 WHY = [
-    ("en", "<strong>ben@atlas.example</strong> can submit jobs in team vision"),
-    ("ko", "<strong>ben@atlas.example</strong> 님: vision 팀에서 작업 제출 가능"),
+    ("en", "<strong>Ben</strong> can submit jobs in team Vision"),
+    ("ko", "<strong>Ben</strong> 님: Vision 팀에서 작업 제출 가능"),
     (
         "ja",
-        "<strong>ben@atlas.example</strong> に許可されている操作: ジョブの投入（チーム vision で）",
+        "<strong>Ben</strong> に許可されている操作: ジョブの投入（チーム Vision で）",
     ),
 ]
 

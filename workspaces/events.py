@@ -117,7 +117,11 @@ def _token(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if found := next((p.title for p in token_presets() if sorted(p.scopes) == sorted(scopes)), ""):
         return {"purpose": found}
     n = len(scopes)
-    return {"purpose": Message.plural(n, "{n} permission", "{n} permissions", n=n)} if n else {}
+    return (
+        {"purpose": Message.plural(n, "it may do {n} thing", "it may do {n} things", n=n)}
+        if n
+        else {}
+    )
 
 
 EVENTS = (

@@ -179,7 +179,7 @@ TOKENS = ListView(
         Column("name", pgettext("column", "Token")),
         Column("hint", None),
         Column("owner", pgettext("column", "Owner")),
-        Column("scopes", pgettext("column", "Scopes")),
+        Column("scopes", pgettext("column", "Purpose")),
         Column("networks", pgettext("column", "Networks")),
         Column("last_used_at", pgettext("column", "Last used")),
         Column("expires_at", pgettext("column", "Expires")),
@@ -391,7 +391,10 @@ _AUDIT_FILTERS = (
         _by,
         "`people` for what people did themselves, without what jobs and components record.",
         pgettext("filter", "By"),
-        chips=(("people", _("People's actions")), ("all", _("All events"))),
+        chips=(
+            ("people", pgettext("chip", "People's actions")),
+            ("all", pgettext("chip", "All events")),
+        ),
     ),
     Filter(
         "q",

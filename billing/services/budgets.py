@@ -104,7 +104,7 @@ def _check(row: Budget, spent: dict[UUID, Decimal], org: Organization) -> None:
     reached = max((n for n in THRESHOLDS if row.spent * 100 >= row.amount * n), default=0)
     if reached > row.reached:
         data = {
-            "name": row.team.slug if row.team else org.slug,
+            "name": row.team.name if row.team else org.name,
             "team": row.team.slug if row.team else None,
             "percent": reached,
             "spent": str(row.spent),
@@ -167,6 +167,6 @@ def _record(
     before: dict[str, Any],
     after: dict[str, Any],
 ) -> None:
-    name = row.team.slug if row.team else org.slug
+    name = row.team.name if row.team else org.name
     data = {"name": name, **changes(before, after)}
     record(EventRecord(f"budget.{what}", org.id, "budget", row.id, who, data))

@@ -45,7 +45,7 @@ def cost(request: Any) -> HttpResponse:
     if slug and team is None:
         raise NotFound(Message("There is no team {x} that you can see.", x=slug[:40]))
     found = spent.spending(request.actor, request.org, first, last, team.id if team else None)
-    shown = [row for row in found.rows if not found.has_prices or row["cost"] >= _CENT]
+    shown = [row for row in found.rows if row["cost"] is None or row["cost"] >= _CENT]
     top = max((one["cost"] for one in found.teams), default=Decimal()) or Decimal(1)
     today = clock.now().date()
     month = month_of(today)

@@ -19,6 +19,7 @@ from clusters.services import connections, drain
 from clusters.services import health as health_service
 from clusters.sharing import isolation_text
 from clusters.web.health import FORMS, act_on_health, health_tab
+from clusters.web.pools import pool_of_form
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
@@ -56,6 +57,8 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
         "isolation": isolation_text(row),
         "may_write": request.actor.may(P.CLUSTERS_WRITE),
         "counts": counts,
+        "partition_names": parts,
+        "types": list(whole.gpus),
         "tabs": [
             (name, label, counts.get(name))
             for name, label in TABS
@@ -180,10 +183,19 @@ def _tab(
 
 
 def _act(request: Any, row: Cluster) -> HttpResponse:
-    """Test, disable, enable or remove the cluster."""
+    """Test, disable, enable or remove the cluster, or create a pool."""
     here, what = f"/platform/clusters/{row.name}", request.POST.get("do", "")
     if what in FORMS:
         return act_on_health(request, row, what)
+    if what == "new-pool":
+        with FormErrors(request):
+            made = pool_of_form(request, row)
+            done = Message(
+                "{name} was created. Grant it to a team, or open it to all teams.", name=made.name
+            )
+            messages.success(request, done)
+            return redirect(f"/platform/pools/{made.name}")
+        return redirect(f"{here}?tab=pools")
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(

@@ -90,6 +90,10 @@ def mig_plan(request: Any, plan: UUID) -> HttpResponse:
             "obstacles": service.obstacles(row) if is_draft else [],
             "instances": [name for name in row.wish if name != mig.FULL],
             "settings": settings,
+            "waits": {
+                "drain": settings.drain_minutes * 60,
+                "change": settings.change_minutes * 60,
+            },
             "method": METHODS[method],
             "methods": [(m, *METHODS[Method(m)]) for m in service.methods_of(row.cluster)],
             "has_files": service.has_gpu_files(row.cluster),

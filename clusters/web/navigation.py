@@ -45,9 +45,9 @@ ACTIONS = (
     Action(
         pgettext_lazy("button", "New pool"),
         pgettext_lazy("synonyms", "create pool, partition, share nodes"),
-        "pools",
-        dialog("new-pool"),
+        "clusters",
         permission=P.CLUSTERS_WRITE,
+        area=Area.PLATFORM,
     ),
     Action(
         pgettext_lazy("button", "Request GPUs"),

@@ -1,4 +1,4 @@
-"""Pages of pools: where teams can run and what is free; create, change and grant for operators."""
+"""Pages of pools: where teams can run and what is free; operators change and grant them in Platform."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from django.shortcuts import redirect, render
 
 from clusters import capacity, representations
 from clusters.lists import PLACES
-from clusters.models import Cluster, Pool
+from clusters.models import Cluster, Pool, PoolGrant
 from clusters.node_capacity import node_usage_of
-from clusters.pools import grants_elsewhere, identities_of, pools_visible_to, teams_of
-from clusters.services import connections
+from clusters.pools import pools_visible_to, teams_of
 from clusters.services import pools as service
 from clusters.services.pool_requests import requests_in
 from clusters.status import status_of
@@ -25,81 +24,92 @@ from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Identity
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.organizations import selectors as people
-from workspaces.web.base import action, page
+from workspaces.tenancy.scope import org_scope, platform_scope
+from workspaces.web.base import page
 
 SHOWN = 50
 _IDENTITY = ("user", "account", "qos")
 
 
-@page(PLACES.permission, ("GET", "HEAD", "POST"))
+@page(PLACES.permission)
 def pools(request: Any) -> HttpResponse:
-    """List where the organization's teams can run; create a pool."""
-    if request.method == "POST":
-        with FormErrors(request):
-            made = _make(request)
-            messages.success(
-                request,
-                Message(
-                    "{name} was created. Grant it to a team, or open it to all teams.",
-                    name=made.name,
-                ),
-            )
-            return redirect(f"/{request.org.slug}/pools/{made.name}")
-    may_write = request.actor.may(P.CLUSTERS_WRITE)
+    """List where the organization's teams can run."""
     return PLACES.render(
         request,
         "clusters/pools.html",
         {
             "page_title": Message("Pools", context="page title"),
-            "may_write": may_write,
-            "clusters": list(Cluster.objects.order_by("name")) if may_write else [],
-            "typed": request.POST or request.GET,
+            "may_write": request.actor.may(P.CLUSTERS_WRITE),
             "ACTIVE": f"{RUNNING},{PENDING}",
         },
     )
 
 
-@page(P.NODES_READ, ("GET", "HEAD", "POST"))
+@page(P.NODES_READ)
 def pool(request: Any, pool: str) -> HttpResponse:
-    """Show one pool."""
-    row = next((p for p in pools_visible_to(request.actor) if p.name == pool), None)
-    if row is None:
-        raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
+    """Show one pool to the organization."""
+    row, actor = _find(request, pool), request.actor
+    teams = teams_of([row])[row.id]
+    names = dict(Team.objects.filter(slug__in=teams).values_list("slug", "name"))
+    shown = {
+        "crumbs": [(Message("Pools", context="navigation"), f"/{request.org.slug}/pools")],
+        "requests": requests_in(actor, row),
+        "teams": [(names.get(slug, slug), f"/{request.org.slug}/teams/{slug}") for slug in teams],
+        "load": workload().load_in(actor, request.org, row),
+    }
+    return render(request, "clusters/pool.html", _shown(request, row) | shown)
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def platform_pool(request: Any, pool: str) -> HttpResponse:
+    """Show one pool to operators, with its teams of every organization; change, grant, delete."""
+    row, actor = _find(request, pool), request.actor
     if request.method == "POST":
         with FormErrors(request):
             return _act(request, row)
-    return render(request, "clusters/pool.html", _shown(request, row))
+    machines = node_usage_of(row.cluster)
+    may_write = actor.may(P.CLUSTERS_WRITE)
+    with platform_scope("operators grant pools to teams of every organization"):
+        grants = PoolGrant.objects.filter(pool=row).select_related("team", "org")
+        granted = list(grants.order_by("org__name", "team__name"))
+        teams = list(Team.objects.select_related("org").order_by("org__name", "name"))
+    cluster = f"/platform/clusters/{row.cluster.name}"
+    shown = {
+        "crumbs": [
+            (Message("Clusters", context="navigation"), "/platform/clusters"),
+            (row.cluster.name, f"{cluster}?tab=pools"),
+        ],
+        "may_write": may_write,
+        "granted": granted,
+        "all_teams": teams if may_write else [],
+        "load": workload().load_of(actor, row.cluster, row),
+        "partitions": list(capacity.by_partition(machines)),
+        "types": list(capacity.capacity_of(machines).gpus),
+        "has_identities": _has_identities(row.cluster),
+        "is_last": not row.is_open and row.cluster.is_enabled and row.cluster.pools.count() == 1,
+    }
+    return render(request, "clusters/pool.html", _shown(request, row) | shown)
+
+
+def _find(request: Any, name: str) -> Pool:
+    row = next((p for p in pools_visible_to(request.actor) if p.name == name), None)
+    if row is None:
+        raise NotFound(Message("There is no pool {x} that you can see.", x=repr(name[:80])))
+    return row
 
 
 def _shown(request: Any, row: Pool) -> dict[str, Any]:
     machines = node_usage_of(row.cluster)
     inside = sorted(capacity.inside_of(row, machines), key=lambda m: capacity.natural(m.node.name))
-    actor, teams = request.actor, teams_of([row])[row.id]
-    given = identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
-    names = dict(Team.objects.filter(slug__in=teams).values_list("slug", "name"))
     return {
         "page_title": row.name,
-        "crumbs": [(Message("Pools", context="navigation"), f"/{request.org.slug}/pools")],
         "pool": row,
-        "requests": requests_in(actor, row),
         "stock": capacity.capacity_of(inside),
         "standing": status_of(row.cluster),
         "nodes": representations.machine_page(inside, {}, SHOWN)[0],
-        "granted": [(slug, names.get(slug, slug), given.get(slug, {})) for slug in teams],
-        "all_teams": people.teams_for(actor),
-        "may_write": actor.may(P.CLUSTERS_WRITE),
-        "may_read": actor.may(P.CLUSTERS_READ),
+        "may_read": request.actor.may(P.CLUSTERS_READ),
         "RUNS": RUNNING,
         "WAITS": PENDING,
-        "elsewhere": grants_elsewhere(actor, row) if actor.may(P.CLUSTERS_READ) else [],
-        "load": workload().load_of(actor, row.cluster, row)
-        if actor.may(P.CLUSTERS_READ)
-        else workload().load_in(actor, request.org, row),
-        "partitions": list(capacity.by_partition(machines)),
-        "types": list(capacity.capacity_of(machines).gpus),
-        "has_identities": _has_identities(row.cluster),
-        "is_last": not row.is_open and row.cluster.is_enabled and row.cluster.pools.count() == 1,
     }
 
 
@@ -109,11 +119,10 @@ def _has_identities(cluster: Cluster) -> bool:
     )
 
 
-def _make(request: Any) -> Pool:
-    name, cluster = request.POST.get("name", "").strip(), request.POST.get("cluster", "")
-    return service.create_pool(
-        actor=request.actor, cluster=connections.find_cluster(cluster), name=name, **_rule(request)
-    )
+def pool_of_form(request: Any, cluster: Cluster) -> Pool:
+    """Create the pool of a form. Raises PortalError."""
+    name = request.POST.get("name", "").strip()
+    return service.create_pool(actor=request.actor, cluster=cluster, name=name, **_rule(request))
 
 
 def _rule(request: Any) -> dict[str, Any]:
@@ -133,14 +142,9 @@ def _rule(request: Any) -> dict[str, Any]:
 
 def _act(request: Any, row: Pool) -> HttpResponse:
     """Change, delete, grant or revoke. Raises PortalError."""
-    here, actor, what = (
-        f"/{request.org.slug}/pools/{row.name}",
-        request.actor,
-        request.POST.get("do", ""),
-    )
+    here, actor, what = request.path, request.actor, request.POST.get("do", "")
     if what == "change":
-        rule = _rule(request)
-        service.change_pool(actor=actor, pool=row, **rule)
+        service.change_pool(actor=actor, pool=row, **_rule(request))
         messages.success(request, Message("{name} was updated.", name=row.name))
         return redirect(here)
     if what == "delete":
@@ -149,26 +153,26 @@ def _act(request: Any, row: Pool) -> HttpResponse:
             request,
             Message("{name} was deleted. Jobs running on its nodes continue.", name=row.name),
         )
-        return redirect(f"/{request.org.slug}/pools")
-    team = Team.objects.filter(slug=request.POST.get("team", "")).first()
+        return redirect(f"/platform/clusters/{row.cluster.name}?tab=pools")
+    org, _, slug = request.POST.get("team", "").partition("/")
+    with platform_scope("operators grant pools to teams of every organization"):
+        team = Team.objects.filter(org__slug=org, slug=slug).select_related("org").first()
     if team is None:
         raise InvalidInput.at("team", "choose one")
     if what == "revoke":
-        return action(
-            request,
-            here,
-            Message(
-                "{slug} can no longer use {name}. Running jobs continue.",
-                slug=team.slug,
-                name=row.name,
-            ),
-            lambda: service.revoke_pool(actor=actor, pool=row, team=team),
+        with org_scope(team.org_id):
+            service.revoke_pool(actor=actor, pool=row, team=team)
+        done = Message(
+            "{slug} can no longer use {name}. Running jobs continue.", slug=team.name, name=row.name
         )
-    given = (
-        Identity(**{name: request.POST.get(name, "").strip() for name in _IDENTITY})
-        if _has_identities(row.cluster)
-        else None
-    )
-    service.grant_pool(actor=actor, pool=row, team=team, identity=given)
-    messages.success(request, Message("{slug} can now use {name}.", slug=team.slug, name=row.name))
+    else:
+        given = (
+            Identity(**{name: request.POST.get(name, "").strip() for name in _IDENTITY})
+            if _has_identities(row.cluster)
+            else None
+        )
+        with org_scope(team.org_id):
+            service.grant_pool(actor=actor, pool=row, team=team, identity=given)
+        done = Message("{slug} can now use {name}.", slug=team.name, name=row.name)
+    messages.success(request, done)
     return redirect(here)

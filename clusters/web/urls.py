@@ -12,6 +12,7 @@ platform_pages = [
     path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
     path("mig", mig.mig_plans, name="mig-plans"),
     path("mig/<uuid:plan>", mig.mig_plan, name="mig-plan"),
+    path("pools/<str:pool>", pools.platform_pool, name="platform-pool"),
     path("pool-requests", pool_requests.platform_pool_requests, name="platform-pool-requests"),
     path(
         "pool-requests/<uuid:ask>",

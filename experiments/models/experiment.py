@@ -42,6 +42,6 @@ class Experiment(TenantModel):
     @property
     def title(self) -> str:
         """Return the name for people: the default experiments of teams differ in it."""
-        if self.name != DEFAULT:
+        if self.name != DEFAULT or self.team.name == DEFAULT:
             return self.name
         return Message("Default of {team}", context="experiment", team=self.team.name)

@@ -16,6 +16,7 @@ from jobs.selectors import comparison
 from jobs.web.comparing import comparison_context
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from portal.web.charts import expected_charts
 from workspaces.web.base import page
 
 
@@ -52,6 +53,7 @@ def compare(request: Any) -> HttpResponse:
             "error": error,
             "differences": differences,
             "ranked": ranked(differences) if len(runs) == 2 else None,
+            "expected_charts": expected_charts(shared["metrics"], runs=len(rows)),
             "chart_sources": [charts.source_of(row) for row in rows],
             "plot": charts.points_of(rows, _keys(rows, shared["metrics"]))
             if len(rows) > 1

@@ -31,52 +31,55 @@ def output_text(attempt: Attempt) -> str:
     output = output_of(attempt.cluster, attempt.key)
     if output is None:
         return ""
+    hint = "" if attempt.job.spec.get("outputs") else _SAVE
     return (
-        _text_after_end(output, is_forgotten=attempt.is_forgotten)
+        _text_after_end(output, hint, is_forgotten=attempt.is_forgotten)
         if State(attempt.state).is_final
-        else _text_before_end(output)
+        else _text_before_end(output, hint)
     )
 
 
 def warning(cluster: Cluster) -> str:
     """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _text_before_end(output) if output and output.retention is OutputRetention.RUN else ""
+    return (
+        _text_before_end(output, _SAVE)
+        if output and output.retention is OutputRetention.RUN
+        else ""
+    )
 
 
-def _text_before_end(output: OutputFolder) -> str:
-    """Return the text for a job that has not ended."""
+def _text_before_end(output: OutputFolder, hint: str) -> str:
+    """Return the text for a job that has not ended; `hint` says how to keep files."""
     if output.retention is OutputRetention.ON:
         return Message.joined(
-            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), hint)
         )
     if output.retention is OutputRetention.WEEK:
         text = Message(
             "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
             days=KEPT.days,
         )
-        return Message.joined(" ", (text, _SAVE))
+        return Message.joined(" ", (text, hint))
     if output.shared:
         return Message(
             "Files in MUSTER_OUTPUT_DIR are deleted when the job ends; files in {shared} are kept.",
             shared=", ".join(output.shared),
         )
-    return Message(
-        "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
-        "To keep them, add an output to the job."
+    text = Message(
+        "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none."
     )
+    return Message.joined(" ", (text, hint))
 
 
-def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
+def _text_after_end(output: OutputFolder, hint: str, *, is_forgotten: bool) -> str:
     if output.retention is OutputRetention.ON:
         return Message.joined(
-            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), _SAVE)
+            " ", (Message("Files in MUSTER_OUTPUT_DIR are kept on the cluster."), hint)
         )
     if output.retention is OutputRetention.RUN:
-        return Message(
-            "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an "
-            "output to the job."
-        )
+        text = Message("Files in MUSTER_OUTPUT_DIR were deleted when the job ended.")
+        return Message.joined(" ", (text, hint))
     if is_forgotten:
         return Message(
             "Files in MUSTER_OUTPUT_DIR were deleted {days} days after the end.",
@@ -86,4 +89,4 @@ def _text_after_end(output: OutputFolder, *, is_forgotten: bool) -> str:
         "Files in MUSTER_OUTPUT_DIR are kept on the cluster until {days} days after the end.",
         days=KEPT.days,
     )
-    return Message.joined(" ", (text, _SAVE))
+    return Message.joined(" ", (text, hint))

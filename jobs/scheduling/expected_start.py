@@ -131,7 +131,13 @@ class Draft:
 def expected_start_of_draft(draft: Draft, wait: Wait, facts: Mapping[str, Any]) -> ExpectedStart:
     """Return when a job would start that was submitted now and waits for this reason."""
     known = _by_facts(wait, facts, draft.cluster)
-    return known or Forecast.of([draft.cluster], [], [draft.request]).of_draft(draft)
+    if known:
+        return known
+    found = Forecast.of([draft.cluster], [], [draft.request]).of_draft(draft)
+    if wait in QUOTA_WAITS.values() and found.sureness == "now":
+        # The limit of one GPU type holds for a draft of any type, which the forecast does not count.
+        return ExpectedStart("unknown", Message("Unknown: it waits until its limit has room."))
+    return found
 
 
 # -- what needs no forecast

@@ -9,8 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.free_capacity import FreeGpus
-from clusters.models import Cluster, Gpu
+from clusters.models import Cluster, Device, Gpu
 from clusters.services.pool_requests import reservations_of_node
+from clusters.workload import JobsByNode
 from jobs.scheduling.cluster_load import jobs_of_all
 from monitoring import devices
 from monitoring.capacity import Supply, supply_of
@@ -18,11 +19,13 @@ from monitoring.fleet import GROUPS, fleet, problems
 from monitoring.gpu_grid import size_of
 from monitoring.lists import DEVICES
 from monitoring.node_page import lines_of, pools_of_node
+from monitoring.nodes import node_rows
 from monitoring.web.views import RANGES
 from portal.core import clock
 from portal.core.formatting import gpu_text
 from portal.core.messages import Message
 from schedulers.shares import about_share, share_of
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -165,6 +168,12 @@ def gpus(request: Any) -> HttpResponse:
     )
 
 
+def _is_held(device: Device, actor: Actor, jobs: JobsByNode | None) -> bool:
+    """Return whether a job has the GPU, or one of its instances."""
+    [node] = node_rows([device.node], actor, jobs)
+    return any(gpu["is_held"] for gpu in node["gpus"] if gpu["index"] == device.index)
+
+
 @page(P.NODES_READ)
 def gpu(request: Any, uuid: str) -> HttpResponse:
     """Show one GPU: what it is, what it does, and its history."""
@@ -186,7 +195,7 @@ def gpu(request: Any, uuid: str) -> HttpResponse:
                 (Message("Capacity", context="navigation"), f"/{slug}/capacity"),
                 (Message("GPUs", context="navigation"), f"/{slug}/gpus"),
             ],
-            "gpu": row,
+            "gpu": row | {"is_held": _is_held(device, request.actor, jobs)},
             "history_names": GPU_CHARTS,
             "expected_charts": [range(0)] * 6 if row["power"] is not None else [],
             "pools": pools_of_node(node, request.actor),

@@ -22,13 +22,18 @@ from workspaces.web.base import page
 LONGEST = 5  # pending jobs shown
 
 
-def _trends(actor: Actor) -> dict[str, Any] | None:
-    """Return the charts of the last seven days; None before anything was recorded."""
+def _trends(actor: Actor, pending: int) -> dict[str, Any] | None:
+    """Return the charts of the last seven days; None before anything was recorded.
+
+    The queue was recorded an hour ago at most; its last value is that of now.
+    """
     asked = dashboard.asked_of(actor, None, {"range": "7d"})
     found = dashboard.gpu_times(asked)
     if not any(found.curves["capacity"]):
         return None
-    return {"gpus": gpu_chart(found), "queue": queue_chart(dashboard.queue_of(asked))}
+    queue = dashboard.queue_of(asked)
+    queue["queued"][-1:] = [pending] if queue["queued"] else []
+    return {"gpus": gpu_chart(found), "queue": queue_chart(queue)}
 
 
 @page(P.CLUSTERS_READ)
@@ -40,6 +45,7 @@ def overview(request: Any) -> HttpResponse:
     clusters = cluster_rows()
     mails, undelivered = undelivered_mail(actor) if actor.may(P.PLATFORM_ADMIN) else ([], 0)
     waiting, _more = queue_page(actor, {}, LONGEST)
+    pending = sum(reason["n"] for reason in reasons(actor, {}))
     return render(
         request,
         "monitoring/platform.html",
@@ -54,8 +60,8 @@ def overview(request: Any) -> HttpResponse:
             "waiting": waiting,
             "mails": mails,
             "undelivered": undelivered,
-            "pending": sum(reason["n"] for reason in reasons(actor, {})),
+            "pending": pending,
             "organizations": overview_of.organizations_by_use(actor),
-            "trends": _trends(actor),
+            "trends": _trends(actor, pending),
         },
     )

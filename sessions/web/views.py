@@ -59,7 +59,7 @@ def new_session(request: Any) -> HttpResponse:
         with FormErrors(request):
             team = next((one for one in teams if one.slug == request.POST.get("team")), None)
             if team is None:
-                raise InvalidInput.at("team", Message("choose one"))
+                raise InvalidInput.at("team", Message("choose one", context="error of a field"))
             choices = choices_of(request.POST.dict())
             made = services.start_session(actor=request.actor, team=team, choices=choices)
             return redirect("session", request.org.slug, made.number)

@@ -5,12 +5,15 @@ const FRESH = 15_000; // milliseconds in which a followed link arrives
 const FOCUSABLE =
   "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
 
+const menuOf = (element) => element.closest("details.menu");
+
 // A description by which the element is found in another version of the page.
 export function placeOf(element) {
   if (!element || element === document.body) return null;
   const row = element.closest("tr[data-href]");
   const scope = row ? `tr[data-href="${CSS.escape(row.dataset.href)}"]` : "";
-  const named = element.closest("[data-focus]");
+  // A link in a menu, which is closed in the other version, is found by the button of the menu.
+  const named = element.closest("[data-focus]") ?? menuOf(element)?.querySelector("[data-focus]");
   if (named) return { selector: `${scope} [data-focus="${CSS.escape(named.dataset.focus)}"]` };
   if (element === row) return { selector: scope };
   const name = element.getAttribute("name"),
@@ -86,10 +89,16 @@ function leave(url, from) {
   });
 }
 
+// Each entry of the history has a name, also the one that the skip link adds.
+function nameEntry() {
+  const place = history.state?.place ?? Math.random().toString(36).slice(2);
+  history.replaceState({ ...history.state, place }, "");
+}
+
 function arrive() {
   const state = history.state?.place;
   if (state) return restore(read(`place:${state}`));
-  history.replaceState({ ...history.state, place: Math.random().toString(36).slice(2) }, "");
+  nameEntry();
   const followed = read("following");
   sessionStorage.removeItem("following");
   if (followed?.path === location.pathname && Date.now() - followed.at < FRESH) restore(followed);
@@ -127,6 +136,7 @@ if (globalThis.document) {
     if (!event.defaultPrevented && event.target.method === "get")
       leave(event.target.action, document.activeElement);
   });
+  window.addEventListener("hashchange", nameEntry);
   window.addEventListener("pagehide", () => {
     const place = placeOf(document.activeElement);
     write(`place:${history.state?.place}`, { place, scroll: scrollY });

@@ -82,6 +82,7 @@ function showChosen() {
   button.classList.toggle("primary", names.length > 0);
   button.textContent = names.length ? `${label} (${names.length})` : label;
   document.querySelector("[data-chosen]").textContent = say("For: {names}", {
+    context: "whose limits",
     names: new Intl.ListFormat(locale, { type: "unit" }).format(names),
   });
 }

@@ -47,6 +47,8 @@ def test_operator_prices_and_issues_what_the_owner_reads(story, used):
     page = text(operator.post("/platform/prices", form, follow=True))
     assert "2.50 USD" in page
     assert "20.00" in text(owner.get(f"/atlas/usage/statements/{month}"))  # 8 h × 2.50, a draft
+    drafts = text(operator.get(f"/platform/statements?month={month}"))
+    assert "40.00 USD" in drafts and "nothing to bill" in drafts  # Atlas, Borealis
     operator.post("/platform/statements", {"org": "atlas", "month": month})
     page = text(owner.get(f"/atlas/usage/statements/{month}"))
     assert "SHA-256" in page
@@ -120,8 +122,9 @@ def test_panels_stay_as_each_person_has_arranged_them(story, used):
 
 
 def test_empty_pages_name_the_next_step(story):
-    for page in ("usage", "usage/jobs", "usage/cost", "usage/statements"):
+    for page in ("usage", "usage/jobs", "usage/cost"):
         assert "muster" in text(story.client(story.ada).get(f"/atlas/{page}"))
+    assert "Open the draft" in text(story.client(story.ada).get("/atlas/usage/statements"))
     for page in ("usage", "usage/jobs", "prices", "accounts", "statements"):
         text(story.client(story.dot).get(f"/platform/{page}"))
 

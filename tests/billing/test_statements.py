@@ -338,7 +338,7 @@ def test_budget_reports_each_threshold_once_and_stops_new_jobs(story, cluster, d
         budgets.set_budget(actor=ada, org=story.atlas, team=story.vision, amount="35", stops=True)
     for hours, expected in ((4, []), (2, [50]), (0.1, [50]), (3, [50, 80]), (1, [50, 80, 100])):
         spent(hours)
-        assert reports() == [("vision", percent) for percent in expected]
+        assert reports() == [("Vision", percent) for percent in expected]
     with clock.frozen(IN_NOVEMBER):
         with pytest.raises(QuotaExceeded, match="budget of team Vision"):
             submit(story)

@@ -60,7 +60,6 @@ FORMS = {
         OPERATORS,
         {"kind": "local", "name": "fresh", "ports": "tunnel", "anyway": "1"},
     ),
-    "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
-    "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "platform-pool": (OPERATORS, {"do": "change", "note": "for all"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
 }

@@ -12,7 +12,7 @@ from schedulers.states import State
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-PAGE = "/atlas/pools"
+PAGE, PLATFORM = "/atlas/pools", "/platform/pools"
 
 
 @pytest.fixture
@@ -66,10 +66,10 @@ def test_members_see_only_the_pools_of_their_organizations_teams(story, big):
     assert ben.get(f"{PAGE}/theirs").status_code == ben.get(f"{PAGE}/nosuch").status_code == 404
     for form in (
         {"do": "change", "note": "x"},
-        {"do": "grant", "team": "speech"},
+        {"do": "grant", "team": "atlas/speech"},
         {"do": "delete"},
     ):
-        ben.post(f"{PAGE}/ours", form)
+        assert ben.post(f"{PLATFORM}/ours", form).status_code == 403
     with platform_scope("test"):
         assert (Pool.objects.get(name="ours").note, PoolGrant.objects.count()) == ("", 2)
 
@@ -100,26 +100,37 @@ def test_own_jobs_are_counted_by_place_and_linked(story, big):
     assert "1 running, 2 pending" in text and "cluster=big&amp;pool=ours&amp;state=" in text
     own = story.client(story.ben).get(f"{PAGE}/ours").context["load"]
     assert own == [
-        {"org": "atlas", "org_name": "Atlas", "team": "vision", "runs": 1, "waits": 2, "gpus": 0}
+        {
+            "org": "atlas",
+            "org_name": "Atlas",
+            "team": "vision",
+            "team_name": "Vision",
+            "runs": 1,
+            "waits": 2,
+            "gpus": 0,
+        }
     ]
-    assert story.client(story.dot).get(f"{PAGE}/ours").context["load"][0]["waits"] == 3, (
+    assert story.client(story.dot).get(f"{PLATFORM}/ours").context["load"][0]["waits"] == 3, (
         "operators see attempts, which did not move"
     )
     assert row.name == "ours"
 
 
-def test_new_pool_form_keeps_input_and_shows_errors_at_their_fields(dot, big):
+def test_new_pool_of_a_cluster_shows_errors_at_their_fields(dot, big):
+    page = "/platform/clusters/big"
+    assert 'id="new-pool"' in dot.get(f"{page}?dialog=new-pool").content.decode()
     form = {
+        "do": "new-pool",
         "name": "fast",
-        "cluster": "big",
         "labels": "rack=1 fabric=ib",
         "gpu_type": "H100",
         "note": "for papers",
     }
-    shown = dot.post(PAGE, form | {"labels": "rack", "note": "kept"}).content.decode()
-    assert 'data-field="labels"' in shown and 'value="kept"' in shown
-    assert 'data-field="name"' in dot.post(PAGE, form | {"name": "big"}).content.decode()
-    assert "fast was created" in dot.post(PAGE, form, follow=True).content.decode()
+    wrong = dot.post(page, form | {"labels": "rack"}, follow=True).content.decode()
+    assert 'data-field="labels"' in wrong
+    taken = dot.post(page, form | {"name": "big"}, follow=True).content.decode()
+    assert 'data-field="name"' in taken
+    assert "fast was created" in dot.post(page, form, follow=True).content.decode()
     row = Pool.objects.get()
     assert (row.labels, row.gpu_type, row.note, row.is_open) == (
         {"rack": "1", "fabric": "ib"},
@@ -138,17 +149,14 @@ def test_pool_without_nodes_is_marked(dot, big):
 def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
     pool(big, "fast", story.north, labels={"rack": "1"})
     pool(big, "rest", is_open=True)
-    page = f"{PAGE}/fast"
-    shown = dot.get(page)
+    page = f"{PLATFORM}/fast"
+    shown = dot.get(page).content.decode()
+    assert 'value="borealis/north"' in shown and 'value="rack=1"' in shown
     assert (
-        shown.context["elsewhere"] == [("borealis", "Borealis", 1)]
-        and 'value="rack=1"' in shown.content.decode()
+        "Vision can now use fast"
+        in dot.post(page, {"do": "grant", "team": "atlas/vision"}, follow=True).content.decode()
     )
-    assert (
-        "vision can now use fast"
-        in dot.post(page, {"do": "grant", "team": "vision"}, follow=True).content.decode()
-    )
-    assert "choose one" in dot.post(page, {"do": "grant", "team": "nosuch"}).content.decode()
+    assert "choose one" in dot.post(page, {"do": "grant", "team": "atlas/no"}).content.decode()
     dot.post(page, {"do": "change", "labels": "", "partition": "main", "is_open": "on"})
     with org_scope(story.atlas.id):
         row = Pool.objects.get(name="fast")
@@ -160,7 +168,7 @@ def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
         )
     assert (
         "can no longer use fast"
-        in dot.post(page, {"do": "revoke", "team": "vision"}, follow=True).content.decode()
+        in dot.post(page, {"do": "revoke", "team": "atlas/vision"}, follow=True).content.decode()
     )
     assert "fast was deleted" in dot.post(page, {"do": "delete"}, follow=True).content.decode()
     with platform_scope("test"):
@@ -169,10 +177,10 @@ def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
 
 def test_last_pool_that_is_not_open_explains_why_it_stays(dot, big):
     pool(big, "only")
-    assert "This is the last pool of big" in dot.get(f"{PAGE}/only").content.decode()
+    assert "This is the last pool of big" in dot.get(f"{PLATFORM}/only").content.decode()
     assert (
         "every team could use the whole cluster"
-        in dot.post(f"{PAGE}/only", {"do": "delete"}, follow=True).content.decode()
+        in dot.post(f"{PLATFORM}/only", {"do": "delete"}, follow=True).content.decode()
     )
 
 
@@ -181,7 +189,7 @@ def test_pool_list_takes_a_constant_number_of_statements(story, big, django_asse
         pool(big, f"p{n}", story.vision)
     for who in (story.ben, story.dot):
         client = story.client(who)
-        with django_assert_max_num_queries(27):
+        with django_assert_max_num_queries(28):
             assert client.get(PAGE).status_code == 200
 
 

@@ -1,7 +1,8 @@
 """README.md: each block of commands runs as written in a fresh clone, or has a reason not to.
 
 Only the port differs, and the job of the example is shorter in the gate. The clone has what
-`make run` installs; `test_everything_is_installed_from_nothing` installs it.
+`make run` installs; `test_everything_is_installed_from_nothing` installs it. An ordinary user types
+every block in the gate, and root the first commands, whose job runs in another way.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tests.rig.processes import Folder, wait_until
 from tests.rig.tables import furnish
 
 README = blocks(ROOT / "README.md")
+INSTALLED = (".venv", ".venv-guide", "static/vendor", "node_modules")
 START = "make run      # starts"
 IN_ORDER = (  # blocks of one person's session in a shell, by their beginnings
     'export PATH="$PWD/.venv/bin:$PATH"',
@@ -140,7 +142,7 @@ class Newcomer(Portal):
         for path in self.clone.rglob("*"):
             if path.is_file():
                 os.utime(path, (1, 1))
-        for name in (".venv", "static/vendor", "node_modules"):
+        for name in INSTALLED:
             (self.clone / name).mkdir(parents=True, exist_ok=True)
         shutil.copytree(ROOT / "build", self.clone / "build", symlinks=True, dirs_exist_ok=True)
         for built in ("static/staticfiles.json", "site/help/topics.json"):
@@ -162,7 +164,7 @@ class Newcomer(Portal):
         if (self.closed / "muster.sh").exists():
             mounts = [
                 f"mount --bind {ROOT / name} {self.clone / name}"
-                for name in (".venv", "static/vendor", "node_modules")
+                for name in INSTALLED
                 if (ROOT / name).exists()
             ]
             mounts.append(f"mount --bind {self.closed}/muster.sh {self.clone}/.venv/bin/muster")
@@ -225,6 +227,9 @@ def newcomer(
         portal.prepare(is_installed=is_installed)
         portal.begin()
         portal.await_answer(seconds)
+        log = (folder.path / f"{portal.name}.log").read_text()
+        assert PASSWORD not in log
+        assert bool(re.search("Installing|Building", log)) != is_installed, log
         yield portal
     finally:
         portal.stop()
@@ -232,15 +237,16 @@ def newcomer(
         folder.close()
 
 
-def walk(portal: Newcomer, press: Callable[[], None] | None = None) -> None:
-    """Type what the README says, from the address that `make run` shows to the last command.
-
-    `press` presses “Run the example” in a browser.
-    """
+def see_welcome(portal: Newcomer) -> None:
     welcome = "Next: open the address, sign in and press “Run the example”."
     wait_until(lambda: welcome in portal.folder.tail(portal.name, 4000), "it is welcomed", 60)
     assert f"Address   {portal.url}" in portal.folder.tail(portal.name, 4000)
-    (press or portal.press_run_the_example)()
+
+
+def walk(portal: Newcomer) -> None:
+    """Type what the README says, from the address that `make run` shows to the last command."""
+    see_welcome(portal)
+    portal.press_run_the_example()
     first, *others = (block(name) for name in IN_ORDER)
     shown = portal.type("\n".join([first, TEAM, *others]))
     for text in ("\nhello\n", "accuracy", "DIGITS_RATE", "The log is complete: ", "jobs:submit"):
@@ -253,22 +259,19 @@ def test_commands_of_the_readme_run_as_written():
 
 
 @pytest.mark.browser
-def test_first_hour_of_root_with_a_browser(page: Page, wait_for: Callable):
-    def press() -> None:
+def test_first_minutes_of_root_with_a_browser(page: Page, wait_for: Callable):
+    with newcomer(0) as portal:
+        see_welcome(portal)
         portal.shorten_the_example(8)
         watch_the_example(portal, page, wait_for)
         page.goto("about:blank")  # it would complain about the portal's end
-        portal.shorten_the_example(2)
-
-    with newcomer(0) as portal:
-        walk(portal, press)
+        first_job, more, _ = block(IN_ORDER[0]).partition("muster job submit")
+        assert more and "\nhello\n" in portal.type(first_job)
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("uid", [0, USER], ids=["root", "user"])
 def test_everything_is_installed_from_nothing(uid):
     with newcomer(uid, is_installed=False, seconds=1200) as portal:
-        log = (portal.folder.path / f"{portal.name}.log").read_text()
-        assert "Installing packages (once) …" in log and PASSWORD not in log
         walk(portal)
         assert "/aurora/ and sign in as maya" in portal.type("make demo", seconds=1800)

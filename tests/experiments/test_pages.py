@@ -216,6 +216,13 @@ def test_list_of_experiments_shows_the_best_result_in_few_queries(
     }
 
 
+def test_run_with_files_is_registered_under_the_name_of_its_experiment(story, ada, runs):
+    artifacts.put(ada, runs[0], "model/weights.bin", [b"x"], size=1)
+    answer = story.client(story.ada).get(f"/atlas/runs/{runs[0].id.hex}/register", follow=True)
+    page = answer.content.decode()
+    assert f'value="runs:/{runs[0].id.hex}/model"' in page and 'value="resnet"' in page
+
+
 def test_tags_notes_and_names_are_changed_by_members_only(story, ada, runs):
     run, act = runs[0], f"/atlas/runs/{runs[0].id.hex}/act"
     client = story.client(story.ben)
@@ -313,6 +320,12 @@ def test_run_of_a_job_is_linked_and_says_what_cannot_be_repeated(story):
         assert {(p.label, p.value) for p in found.unpinned} >= {("Parameters", "depth")}
     client, page = story.client(story.ada), f"/atlas/runs/{job.id.hex}"
     assert page in client.get(f"/atlas/jobs/{job.number}").content.decode()
+    other = submit(story, name="train", run="python train.py --lr 3e-4", envs={"EPOCHS": "9"})
+    client.get(f"/atlas/runs/{other.id.hex}")
+    shown = client.get("/atlas/experiments/1").content.decode()
+    assert "Default of Vision" in shown and f'"/atlas/jobs/{job.number}"' in shown
+    assert "EPOCHS=7" in shown and "depth" not in re.findall(r'data-label="(\w+)"', shown)
+    assert client.get(f"{page}/register").headers["Location"] == page  # it has no files
     reproduce = client.get(f"{page}?tab=reproduce").content.decode()
     assert f"/atlas/jobs/new?from={job.number}" in reproduce
     assert set(client.get(f"{page}/curves").json()) == {"training", "system"}

@@ -35,7 +35,7 @@ def test_edit_and_rerun_keeps_the_parent_also_after_a_refusal(story):
     form = {"team": "vision", "parent": "1"}
     refused = client.post(NEW, {**form, "yaml": "run: 'true'\nresources: {cpus: 99}\n"})
     assert refused.status_code == 400
-    assert "Rerun of #1" in refused.content.decode() and "cpus: 99" in refused.context["yaml"]
+    assert "Rerun #1" in refused.content.decode() and "cpus: 99" in refused.context["yaml"]
     accepted = client.post(NEW, {**form, "yaml": "run: 'true'\nenvs: {LR: 3e-4}\n"})
     assert accepted["Location"] == "/atlas/jobs/2"
     with org_scope(story.atlas.id):

@@ -39,10 +39,7 @@ def end(job) -> None:
 
 
 SAVE = "To keep them here, add an output to the job."
-GONE = (
-    "Files in MUSTER_OUTPUT_DIR were deleted when the job ended. To keep them, add an output to the "
-    "job."
-)
+GONE = f"Files in MUSTER_OUTPUT_DIR were deleted when the job ended. {SAVE}"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +49,7 @@ GONE = (
             {},
             (
                 "Files in MUSTER_OUTPUT_DIR are deleted when the job ends, as this cluster keeps none. "
-                "To keep them, add an output to the job."
+                f"{SAVE}"
             ),
             GONE,
         ),

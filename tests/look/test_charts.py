@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.look.conftest import Site
+from tests.look.conftest import PHONE, Site
 from tests.look.test_log_speed import FIGURES, WATCH
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
@@ -103,6 +103,22 @@ def test_charts_group_smooth_zoom_and_keep_the_view_in_the_url(page: Page, site:
     with page.expect_download() as saved:
         loss.get_by_role("button", name="Download CSV").click()
     assert saved.value.path().read_bytes().startswith(b"series,x,value\r\ntrain,0,")
+
+
+def test_legend_of_a_phone_has_two_lines_and_a_button_for_the_rest(page: Page, site: Site) -> None:
+    numbers = [submitted(site, f"{n}e-3") for n in range(1, 5)]
+    for number in numbers:
+        report(site, number, 0.5)
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site.url}/home/jobs/compare?jobs={'&jobs='.join(map(str, numbers))}")
+    keys = page.get_by_role("figure", name="loss", exact=True).locator(".chart-keys")
+    more = keys.get_by_role("button", name=re.compile(r"^\+ \d more$"))
+    more.scroll_into_view_if_needed()
+    assert keys.bounding_box()["height"] <= 56
+    assert more.bounding_box()["y"] + 20 <= keys.bounding_box()["y"] + 56
+    more.click()
+    expect(keys.locator("button:visible")).to_have_count(8)
+    assert keys.evaluate("keys => keys.scrollWidth <= keys.clientWidth")
 
 
 def test_compare_two_jobs_overlays_curves_and_shows_what_differs(page: Page, site: Site) -> None:

@@ -70,6 +70,7 @@ def test_slurm_with_wrong_values_has_each_problem_at_its_field(
     page.get_by_role("link", name="Edit").click()
     expect(page.get_by_label("REST token")).to_have_attribute("placeholder", re.compile("stored"))
     page.goto(f"{site.url}/platform/clusters/far")
+    page.locator("summary").filter(has_text="Disable or delete").click()
     page.locator("summary").filter(has_text="Delete permanently").click()
     page.get_by_label("Type far to confirm").fill("far")
     page.get_by_role("button", name="Delete permanently").click()

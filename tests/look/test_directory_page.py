@@ -75,15 +75,15 @@ def connect_after_mistakes(page, slapd) -> None:
     given = {name: str(slapd.options()[name]) for name in OPTIONS}
     wizard.fill(page, {"slug": "corp", "title": "Corp", **given, "bind_password": "mistyped"})
     wizard.fill(page, {"people_base": "people", "people_filter": "(uid=*"})
-    wizard.test(page)
-    looked(page, "refused")
-    assert page.locator("[data-correct]").evaluate_all(
-        "all => all.map(a => a.dataset.correct)"
-    ) == [
+    page.click("[data-wizard-next]")
+    wrong = page.locator("[data-step=people] [aria-invalid=true]")
+    wrong.nth(1).wait_for()
+    assert wrong.evaluate_all("all => all.map(field => field.name)") == [
         "people_base",
         "people_filter",
     ]
-    page.click("[data-correct=people_base]")
+    page.wait_for_selector("[name=people_base]:focus")
+    looked(page, "refused")
     wizard.fill(page, {"people_base": given["people_base"], "people_filter": ""})
     wizard.test(page)
     page.wait_for_selector("[data-at=is_private] >> text=on a private network")

@@ -94,9 +94,10 @@ def test_best_runs_of_a_sweep_are_found_compared_and_followed(screen: Page, site
         screen.click("[data-action=select]")
     for number in (0, 1):
         screen.locator("tbody input[name=run]").nth(number).check()
+        expect(screen.get_by_role("link", name="Register")).to_be_visible(visible=not number)
     screen.get_by_role("link", name="Compare").click()
     screen.wait_for_url(re.compile(r"/home/compare\?runs="))
-    expect(screen.locator(".ranked tbody tr").first).to_contain_text("parameters.lr")
+    expect(screen.locator(".ranked tbody tr").first).to_contain_text("lr")
     expect(screen.locator(".chart").first).to_be_attached()
     dots = screen.locator("[data-scatter] circle")
     expect(dots).to_have_count(2)

@@ -67,9 +67,8 @@ def test_newcomer_submits_a_template_and_reruns_it_with_another_rate(
     expect(page.get_by_label("Name", exact=True)).to_have_value("hello")
 
     page.goto(f"{site.url}/home/jobs/new?from={number}&team=default")
-    expect(page.get_by_role("link", name=f"Rerun of #{number}")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Rerun #{number}")).to_be_visible()
     expect(page.locator("[data-unchanged]")).to_be_visible()
-    page.get_by_text("Environment variables").click()
     page.get_by_label("Value").first.fill("3e-4")
     expect(page.locator("[data-changes]")).to_have_text(re.compile(r"envs\.LR\s*1e-3\s*3e-4"))
     show_yaml(page)
@@ -137,7 +136,7 @@ def test_refused_submission_keeps_text_team_and_parent(page: Page, site: Site) -
     expect(page.locator("[data-verdict]")).to_contain_text(re.compile("(Not|Can't be) submitted"))
     assert "echo changed" in yaml_of(page)
     expect(page.get_by_label("Command", exact=True)).to_have_value("echo changed")
-    expect(page.get_by_role("link", name=f"Rerun of #{number}")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Rerun #{number}")).to_be_visible()
 
 
 def test_secret_value_is_masked_until_it_is_revealed(page: Page, site: Site) -> None:

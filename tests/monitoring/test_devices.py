@@ -204,7 +204,7 @@ def test_capacity_tells_what_is_free_now_and_next(atlas):
     [end] = row["next_free"]
     assert end["gpus"] == 2 and end["at"] > clock.now().isoformat()[:19]
     page = atlas.client(atlas.ben).get("/atlas/capacity").content.decode()
-    assert "2 in" in page and "H100" in page
+    assert "<b>2</b> <time" in page and "H100" in page
     platform = atlas.client(atlas.dot).get("/platform/capacity")
     assert platform.status_code == 200
 
@@ -241,7 +241,7 @@ def test_fleet_sums_up_gpus_by_model_rack_pool_and_cluster(story):
     assert ben.get("/api/v1/orgs/atlas/fleet?by=color").status_code == 400
     for by in ("model", "rack", "pool", "cluster"):
         assert story.client(story.ben).get(f"/atlas/fleet?by={by}").status_code == 200
-    for found, asked in ((2, "rack=r7"), (0, "rack=r1"), (2, "pool=main")):
+    for found, asked in ((2, "rack=r7"), (0, "rack=r1"), (2, "pool=main"), (1, "state=throttled")):
         answer = dot.get(f"/api/v1/orgs/atlas/gpus?{asked}").json()
         assert len(answer["items"]) == found, asked
     assert ben.get("/api/v1/orgs/atlas/gpus?pool=main").status_code == 400  # not granted
@@ -267,4 +267,5 @@ def test_gpu_page_says_why_clocks_are_throttled_and_what_is_measured(atlas):
     report(gpu(0), samples=[on(0, "gpu.throttled", 0.0), on(0, "gpu.sm.active", 0.5)])
     page = atlas.client(atlas.ben).get("/atlas/gpus/GPU-0-0").content.decode()
     assert "slowed by the hardware" not in page and "SM activity" in page
+    assert "Free: no job uses this GPU." in page
     assert "share of time with any kernel" not in page

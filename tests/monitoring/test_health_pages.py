@@ -45,7 +45,8 @@ def test_operator_sees_why_and_returns_quarantines_and_undoes(fleet, dot, draina
     dot.post(ACT, {"do": "return", "back": NODE})
     assert drainable.calls[-1] == ("resume", "n0") and "back in service" in text(dot, NODE)
     page = text(dot, NODE)
-    assert "n0 is quarantined" in strip_tags(page) and "n0 is healthy" in strip_tags(page)
+    words = strip_tags(page)
+    assert "n0 changed to quarantined" in words and "n0 changed to healthy" in words
     undo = {"do": "quarantine", "reason": "XID 79 again", "was": ""}
     dot.post(ACT, undo)
     assert NodeHealth.objects.get(node__name="n0").state == "quarantined"
@@ -76,7 +77,11 @@ def test_lists_wall_and_overview_name_unhealthy_nodes(fleet, story, dot):
         assert problems.index("n0?") < problems.index("XID 79") < problems.index("n1?")
         assert "n2?" not in problems
     overview = text(dot, "/platform/")
-    assert "1 quarantined, 0 draining, 1 warned" in overview
+    assert (
+        "1 quarantined" in overview
+        and "1 with a warning" in overview
+        and "draining" not in overview
+    )
 
 
 def test_member_sees_the_state_but_no_buttons(fleet, story):

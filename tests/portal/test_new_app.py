@@ -24,7 +24,10 @@ WALKS = ("role_matrix", "permission_matrix", "audit_coverage", "security_policy"
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Iterator[Path]:
-    """Return a copy of the repository with a new app of gadgets."""
+    """Return a copy of the repository with a new app of gadgets.
+
+    Its commands, such as `makemigrations`, make Django's checks.
+    """
     folder = tmp_path_factory.mktemp("repository")
     shutil.copytree(ROOT, folder, ignore=BESIDE, dirs_exist_ok=True, symlinks=True)
     _run(folder, "-m", "scripts.new_app", "gadgets")
@@ -60,7 +63,6 @@ def test_new_app_changes_three_shared_files_and_passes_quick_checks(copy):
     made = ["gadgets", "tests/gadgets", "client/muster", "scripts"]
     _run(copy, "-m", "ruff", "check", "-q", *made)
     _run(copy, "-m", "ruff", "format", "-q", "--check", *made)
-    _run(copy, "manage.py", "check")
     shown = _run(copy, "-m", "muster", "gadget", "--help", PYTHONPATH=str(copy / "client"))
     assert all(verb in shown for verb in ("list", "create", "show", "edit", "delete"))
 

@@ -219,6 +219,28 @@ def test_model_that_requires_approval_guards_aliases_and_promotion(stage):
         services.decide_version(do="reject", actor=stage.ada, version=version)
 
 
+def test_page_of_a_model_recommends_only_what_is_approved(stage):
+    versions = [uploaded(stage.ben, stage.model) for _ in range(2)]
+    client, path = stage.story.client(stage.story.ada), "/atlas/models/vision/digits"
+
+    def shown() -> str:
+        return client.get(path).content.decode()
+
+    assert "models:/digits/latest" in shown()
+    services.update_model(actor=stage.ada, model=stage.model, requires_approval=True)
+    assert "No approved version yet." in shown() and "Use in a job" not in shown()
+    services.request_approval(actor=stage.ben, version=versions[1])
+    assert f'href="{path}/versions/2#approval"' in shown()
+    versions[0].refresh_from_db()
+    services.request_approval(actor=stage.ben, version=versions[0])
+    services.decide_version(do="approve", actor=stage.ada, version=versions[0])
+    page = shown()
+    assert "models:/digits/1" in page and "models:/digits/latest" not in page
+    assert "Version 2 is not approved." in page
+    row = client.get("/atlas/models").context["list"].rows[0]
+    assert (row["approved"], row["requested"]) == (1, 1)
+
+
 def test_promotion_shares_bytes_and_starts_without_approval(stage):
     version = uploaded(stage.ben, stage.model, about=About(description="first", tags={"a": "1"}))
     audio = create_team(actor=stage.ada, org=stage.story.atlas, slug="audio", name="Audio")

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Hypothesis is deterministic here; a manual run explores further.
 PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-profile=ci"]
 # Three workers on two cores: tests that wait for a scheduler or a page leave a core to others. Each
-# worker takes 25 s of CPU to collect the tests and to load what all of them need.
+# worker takes 13 s of CPU to collect the tests and to load what all of them need.
 PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 FEW = ["-n", "2", *PARALLEL[2:]]  # hardly any test on SQLite waits
 NO_TESTS_RAN = 5

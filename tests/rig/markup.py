@@ -12,6 +12,9 @@ _BLOCKS = (
     "legend|li|link|main|meta|nav|ol|optgroup|option|p|pre|script|section|select|summary|svg|table|tbody|td|textarea|"
     "tfoot|th|thead|title|tr|ul"
 )
+_LINES = re.compile(r"\s*\n\s*")
+_BLOCK = re.compile(rf"</?(?:{_BLOCKS})\b")
+_TAG = re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>")
 _LOOSE = re.compile(r"\s\s|\s>|[^\S ]")  # few tags have it, so most are left as they are
 
 
@@ -22,14 +25,16 @@ def _tight(tag: re.Match[str]) -> str:
     return re.sub(r"\s+(?=>)", "", re.sub(r"\s+", " ", text))
 
 
-_RULES = (
-    (re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>"), _tight),
-    (re.compile(rf"\s*\n\s*(?=</?(?:{_BLOCKS})\b)"), ""),
-    (re.compile(rf"(</?(?:{_BLOCKS})\b(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*"), r"\1"),
-    (re.compile(r"(<\w(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*(?!<)"), r"\1"),
-    (re.compile(r"(?<!>)\s*\n\s*(?=</)"), ""),
-    (re.compile(r"\s*\n\s*"), " "),
-)
+def _between(lines: re.Match[str]) -> str:
+    """Return what a browser shows for the end of a line between two words or tags."""
+    html, start, end = lines.string, lines.start(), lines.end()
+    if _BLOCK.match(html, end):
+        return ""
+    if html[start - 1 : start] != ">":
+        return "" if html.startswith("</", end) else " "
+    tag = html.rfind("<", 0, start)
+    is_opening = html[tag + 1].isalpha() and not html.startswith("<", end)
+    return "" if is_opening or _BLOCK.match(html, tag) else " "
 
 
 def squeezed(html: str) -> str:
@@ -41,8 +46,7 @@ def squeezed(html: str) -> str:
         return f"{found[1]}\x00"
 
     html = _KEPT.sub(keep, html)
-    for pattern, replacement in _RULES:
-        html = pattern.sub(replacement, html)  # type: ignore[arg-type]
+    html = _LINES.sub(_between, _TAG.sub(_tight, html))
     return re.sub("\x00", lambda _: kept.pop(0), html)
 
 

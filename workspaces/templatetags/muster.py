@@ -208,9 +208,10 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
-def bare(field: Any) -> SafeString:
+def bare(field: Any, is_focused: object = False) -> SafeString:
     """Render an allauth field without its placeholder, which repeats the label."""
-    return SafeString(field.as_widget(attrs={"placeholder": False}))
+    attrs = {"placeholder": False, **({"autofocus": True} if is_focused else {})}
+    return SafeString(field.as_widget(attrs=attrs))
 
 
 @register.filter

@@ -103,6 +103,6 @@ function located({ field, message, line }, labelOf) {
 function refused({ text, errors }, labelOf) {
   const field = errors?.[0]?.field ?? "";
   const label = field && labelOf(field);
-  return label && label !== field ? say("Change {field}.", { field: label }) : text;
+  return label && label !== field ? say("Change {field}.", { context: "result of a check", field: label }) : text;
 }
 const described = ({ field, message }) => (field ? `${field}: ${message}` : message);

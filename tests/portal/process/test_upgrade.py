@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import httpx
+import psycopg
 import pytest
+from django.db.migrations.loader import MigrationLoader
 
 from schedulers.contract import Launch
 from schedulers.local.backend import LocalBackend
@@ -85,8 +87,11 @@ def test_running_job_of_previous_landing_goes_on_after_upgrade(kind, folder, wai
 
 
 def test_postgresql_of_previous_landing_is_upgraded(folder, postgres_url, redis_url):
-    portal = landed(folder, create_database(postgres_url, "upgrade"), redis_url)
+    url = create_database(postgres_url, "upgrade")
+    portal = landed(folder, url, redis_url)
     portal.manage("serve", "--only", "prepare")
-    portal.manage("migrate", "--check")
+    with psycopg.connect(url) as database:
+        applied = set(database.execute("SELECT app, name FROM django_migrations").fetchall())
+    assert applied >= MigrationLoader(None).graph.nodes.keys()
     [job] = (portal.home / "jobs").iterdir()
     (job / "out" / "go").touch()

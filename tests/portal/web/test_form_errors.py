@@ -34,15 +34,15 @@ def notes(answer) -> list[tuple[str, str, str]]:
 def test_page_names_the_field_of_every_error_and_links_codes_to_the_guide(story):
     Cluster.objects.create(name="big", backend="local")
     dot = story.client(story.dot)
-    pool = {"name": "Bad name", "cluster": "big"}
-    assert notes(dot.post("/atlas/pools", {**pool, "labels": "rack"})) == [
+    pool, page = {"do": "new-pool", "name": "Bad name"}, "/platform/clusters/big"
+    assert notes(dot.post(page, {**pool, "labels": "rack"}, follow=True)) == [
         ("labels", "labels: 'rack' must be name=value", "")
     ]
-    found = notes(dot.post("/atlas/pools", {**pool, "gpu_type": "h" * 99}))
+    found = notes(dot.post(page, {**pool, "gpu_type": "h" * 99}, follow=True))
     assert [field for field, _, _ in found] == ["name", "gpu_type"]
     assert all(text.startswith(f"{field}: ") for field, text, _ in found)
-    dot.post("/atlas/pools", {**pool, "name": "night"})
-    taken = notes(dot.post("/atlas/pools", {**pool, "name": "night"}))
+    dot.post(page, {**pool, "name": "night"}, follow=True)
+    taken = notes(dot.post(page, {**pool, "name": "night"}, follow=True))
     assert [(field, link) for field, _, link in taken] == [("name", "")]
     plan = dot.post("/platform/mig", {"cluster": "big", "n.full": "2"})
     assert [(field, link) for field, _, link in notes(plan)] == [("", "/help/errors/#no_mig")]

@@ -9,12 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.cache import cache
 from django.test import Client
-from saml2 import BINDING_HTTP_REDIRECT
-from saml2.config import IdPConfig
-from saml2.metadata import entity_descriptor
-from saml2.saml import NAMEID_FORMAT_PERSISTENT, NameID
-from saml2.server import Server
-from saml2.xmldsig import DIGEST_SHA256, SIG_RSA_SHA256
 
 from tests.rig.processes import program
 from tests.rig.saml_idp import pair
@@ -30,6 +24,9 @@ def empty_cache():
 
 
 def _config(folder, ours=b""):
+    from saml2 import BINDING_HTTP_REDIRECT  # reads XML schemas for most of a second
+    from saml2.config import IdPConfig
+
     key, cert = pair("pysaml2")
     (folder / "key.pem").write_text(key)
     (folder / "cert.pem").write_text(cert)
@@ -56,6 +53,11 @@ def _config(folder, ours=b""):
 
 
 def _answer(folder, ours, asked):
+    from saml2 import BINDING_HTTP_REDIRECT
+    from saml2.saml import NAMEID_FORMAT_PERSISTENT, NameID
+    from saml2.server import Server
+    from saml2.xmldsig import DIGEST_SHA256, SIG_RSA_SHA256
+
     idp = Server(config=_config(folder, ours))
     request = idp.parse_authn_request(asked["SAMLRequest"][0], BINDING_HTTP_REDIRECT)
     args = idp.response_args(request.message)
@@ -82,6 +84,8 @@ def _answer(folder, ours, asked):
 
 
 def test_sign_in_with_pysaml2_creates_account(story, tmp_path):
+    from saml2.metadata import entity_descriptor
+
     row = Provider.objects.create(
         kind="saml",
         org=story.atlas,
