@@ -16,7 +16,7 @@ async function look() {
       if (fresh) {
         keepFocus(root, () => {
           morph(root, document.adoptNode(fresh.cloneNode(true)));
-          Object.assign(root.dataset, fresh.dataset);
+          ({ final: root.dataset.final, changing: root.dataset.changing } = fresh.dataset);
         });
         tick();
       }
