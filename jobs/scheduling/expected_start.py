@@ -133,11 +133,7 @@ def expected_start_of_draft(draft: Draft, wait: Wait, facts: Mapping[str, Any]) 
     known = _by_facts(wait, facts, draft.cluster)
     if known:
         return known
-    found = Forecast.of([draft.cluster], [], [draft.request]).of_draft(draft)
-    if wait in QUOTA_WAITS.values() and found.sureness == "now":
-        # The limit of one GPU type holds for a draft of any type, which the forecast does not count.
-        return ExpectedStart("unknown", Message("Unknown: it waits until its limit has room."))
-    return found
+    return Forecast.of([draft.cluster], [], [draft.request]).of_draft(draft, wait, facts)
 
 
 # -- what needs no forecast
@@ -281,10 +277,11 @@ class Forecast:
         alone = self._task(attempt, cluster)
         return self._later(alone, cluster, len(ahead))
 
-    def of_draft(self, draft: Draft) -> ExpectedStart:
+    def of_draft(self, draft: Draft, wait: Wait, facts: Mapping[str, Any]) -> ExpectedStart:
         cluster = draft.cluster
         names = self._names(cluster, draft.pool)
         task = self._pending(DRAFT, draft.request, draft.seconds or None, names)
+        task = self._with_type(task, draft.request, wait, facts)
         ahead = [one for one in self.queued[cluster.id] if one.priority >= draft.priority]
         queue = [self._task(one, cluster) for one in ahead]
         at = self._play(cluster, [*queue, task]).get(DRAFT)
@@ -355,12 +352,7 @@ class Forecast:
         names = self._names(cluster, attempt.job.pool)
         request = request_of(attempt)
         task = self._pending(attempt.id, request, seconds, names)
-        # A job for any type that waits for the limit of one
-        resource = str(attempt.wait_facts.get("resource", ""))
-        if attempt.wait in QUOTA_WAITS.values() and resource.startswith("gpu."):
-            kind, gpus = resource.removeprefix("gpu."), request.resources.in_all("gpu")
-            more = {m: n for m, n in type_meters(request, {kind: gpus}).items() if m in self.limits}
-            task = replace(task, checked={**task.checked, **more}, meters={**task.meters, **more})
+        task = self._with_type(task, request, attempt.wait, attempt.wait_facts)
         # What its scheduler has already counts against its quotas.
         return task if attempt.state == State.QUEUED else replace(task, checked={}, meters={})
 
@@ -374,6 +366,17 @@ class Forecast:
         checked = {m: n for m, n in meters_of_request(request).items() if m in self.limits}
         held = {m: n for m, n in checked.items() if m.resource not in (GPU_HOURS, STORAGE)}
         return PendingTask(key, request.resources, request.team_id, seconds, names, checked, held)
+
+    def _with_type(
+        self, task: PendingTask, request: AdmissionRequest, wait: str, facts: Mapping[str, Any]
+    ) -> PendingTask:
+        """Add the meters of the GPU type whose limit a request for any type waits for."""
+        resource = str(facts.get("resource", ""))
+        if wait not in QUOTA_WAITS.values() or not resource.startswith("gpu."):
+            return task
+        kind, gpus = resource.removeprefix("gpu."), request.resources.in_all("gpu")
+        more = {m: n for m, n in type_meters(request, {kind: gpus}).items() if m in self.limits}
+        return replace(task, checked={**task.checked, **more}, meters={**task.meters, **more})
 
     def _names(self, cluster: Cluster, pool: Pool | None) -> frozenset[str] | None:
         """Return the nodes of a pool; where the portal places jobs, a pool restricts nothing."""
