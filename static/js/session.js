@@ -16,7 +16,8 @@ async function look() {
       if (fresh) {
         keepFocus(root, () => {
           morph(root, document.adoptNode(fresh.cloneNode(true)));
-          Object.assign(root.dataset, fresh.dataset);
+          root.dataset.changing = fresh.dataset.changing;
+          root.dataset.final = fresh.dataset.final;
         });
         tick();
       }
