@@ -113,7 +113,7 @@ def _offers(request: Any, team: Team | None) -> dict[str, Any]:
         ),
     ]
     folders = visible_folders(request.actor).order_by("name").values_list("name", flat=True)
-    return {"gpus": gpu_offers(team), "data": data, "folders": list(folders[:MOST_NAMES])}
+    return {"gpus": gpu_offers(team, has_ports=True), "data": data, "folders": list(folders[:MOST_NAMES])}
 
 
 @page()
