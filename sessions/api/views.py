@@ -28,6 +28,7 @@ from sessions.representations import (
 )
 from sessions.selectors import find_session, sessions_with_state
 from sessions.templates import templates
+from workspaces.access.actors import Actor
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
@@ -45,9 +46,9 @@ class SessionStartShape(TypedDict):
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
 
 
-def _row_of(session: InteractiveSession) -> InteractiveSessionShape:
+def _row_of(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
     """Return what an action answers, also to a token that may not read sessions."""
-    return session_row(sessions_with_state().get(id=session.id))
+    return session_row(sessions_with_state().get(id=session.id), actor)
 
 
 class SessionsView(OrgView):
@@ -76,7 +77,7 @@ class SessionsView(OrgView):
         body = read(s.NewSessionSerializer, request)
         team = self.team(body.get("team") or None)
         session = services.start_session(actor=self.actor, team=team, choices=choices_of(body))
-        return Response(_row_of(session), status=status.HTTP_201_CREATED)
+        return Response(_row_of(session, self.actor), status=status.HTTP_201_CREATED)
 
     def _check(self, request: Request) -> SessionStartShape:
         body = read(s.NewSessionSerializer, request)
@@ -126,7 +127,7 @@ class StopView(OrgView):
         """Stop a session. Idempotent."""
         session = find_session(self.actor, which)
         services.stop_session(actor=self.actor, session=session)
-        return _row_of(session)
+        return _row_of(session, self.actor)
 
 
 class ResumeView(OrgView):
@@ -138,7 +139,7 @@ class ResumeView(OrgView):
         """Start a session that has ended once more, with the same choices."""
         session = find_session(self.actor, which)
         services.resume_session(actor=self.actor, session=session)
-        return Response(_row_of(session))
+        return Response(_row_of(session, self.actor))
 
 
 class TemplatesView(OrgView):
