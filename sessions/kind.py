@@ -47,7 +47,12 @@ def _with_programs(launch: Launch, job: Job) -> Launch:
 
 
 def _terminal_page(session: InteractiveSession) -> bytes:
-    context = {"title": session.name, "static": f"{settings.MUSTER_BASE_URL}{settings.STATIC_URL}"}
+    page = reverse("session", args=[session.org.slug, session.number])
+    context = {
+        "title": session.name,
+        "static": f"{settings.MUSTER_BASE_URL}{settings.STATIC_URL}",
+        "page": f"{settings.MUSTER_BASE_URL}{page}",
+    }
     return render_to_string("sessions/terminal.html", context).encode()
 
 
@@ -85,4 +90,5 @@ SESSION = WorkloadKind(
     end_notices={
         "job.failed": Message("The session {name} failed", context="notification"),
     },
+    ended=Message("The session has ended."),  # js/terminal.js looks for it
 )

@@ -46,7 +46,7 @@ def _resources(row: dict[str, Any]) -> str:
 SESSIONS = ListView(
     name="sessions",
     rows=visible_sessions,
-    represent=lambda rows, actor: session_rows(rows),
+    represent=session_rows,
     row_template="sessions/_session_row.html",
     order=Order("number", is_descending=True),
     filters=(

@@ -22,7 +22,7 @@ from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.states import State
 from sessions.models import InteractiveSession
-from sessions.selectors import attempt_of, state_of
+from sessions.selectors import attempt_of, may_open, state_of
 from sessions.templates import NOT_FOUND, PORT, SessionTemplate, find_template
 from workspaces.access.actors import Actor
 
@@ -56,6 +56,7 @@ class InteractiveSessionShape(TypedDict):
     last_used_at: Annotated[Time | None, "The last request to the app, or byte of a websocket."]
     page: str
     url: Annotated[str, "The app, for browsers: it asks to sign in."]
+    may_open: Annotated[bool, "You may open the app, as whoever may run commands in the session."]
 
 
 class SessionProgressShape(TypedDict):
@@ -91,7 +92,9 @@ def template_row(one: SessionTemplate) -> SessionTemplateShape:
     }
 
 
-def session_rows(sessions: Sequence[InteractiveSession]) -> list[InteractiveSessionShape]:
+def session_rows(
+    sessions: Sequence[InteractiveSession], actor: Actor
+) -> list[InteractiveSessionShape]:
     """Return list items, in a fixed number of queries."""
     jobs = job_rows([one.job for one in sessions])
     used: dict[Any, Any] = dict(
@@ -104,14 +107,19 @@ def session_rows(sessions: Sequence[InteractiveSession]) -> list[InteractiveSess
         .values_list("attempt__job_id")
         .annotate(Max("last_used_at"))
     )
-    return [_row(one, job, used.get(one.job_id)) for one, job in zip(sessions, jobs, strict=True)]
+    return [
+        _row(one, job, used.get(one.job_id), may_open(actor, one))
+        for one, job in zip(sessions, jobs, strict=True)
+    ]
 
 
-def session_row(session: InteractiveSession) -> InteractiveSessionShape:
-    return session_rows([session])[0]
+def session_row(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
+    return session_rows([session], actor)[0]
 
 
-def _row(session: InteractiveSession, job: JobShape, used: Any) -> InteractiveSessionShape:
+def _row(
+    session: InteractiveSession, job: JobShape, used: Any, is_open_to: bool
+) -> InteractiveSessionShape:
     org, number = session.org.slug, session.job.number
     return {
         "id": str(session.id),
@@ -128,6 +136,7 @@ def _row(session: InteractiveSession, job: JobShape, used: Any) -> InteractiveSe
         "last_used_at": used,
         "page": reverse("session", args=[org, session.number]),
         "url": settings.MUSTER_BASE_URL + open_path(org, number),
+        "may_open": is_open_to,
     }
 
 
@@ -144,7 +153,7 @@ def title_of(name: str) -> str:
 
 def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionDetailShape:
     """Return a session with what happens now, or why it failed."""
-    row = session_row(session)
+    row = session_row(session, viewer)
     spec = session.job.spec
     return {
         **row,

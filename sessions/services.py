@@ -7,15 +7,18 @@ from typing import Any
 
 from django.db import transaction
 
+from jobs.scheduling.placement import gpu_offers
 from jobs.services import cancel_job, submit_job
 from jobs.services.change import authorize_change
 from jobs.services.dry_run import DryRun, check_draft
 from jobs.specs.stored import spec_of
 from portal.core import clock, vault
-from portal.core.errors import Conflict, PortalError
+from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, record
+from portal.core.formatting import gpu_text
 from portal.core.ids import uuid7
 from portal.core.messages import Message
+from schedulers.spec import JobSpec
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
 from sessions.kind import PURPOSE, origin_of
@@ -29,6 +32,7 @@ from workspaces.models import Team
 def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> InteractiveSession:
     """Start a session: submit its job. Raises InvalidInput, NotPermitted, QuotaExceeded."""
     spec = spec_of_choices(choices)
+    _check_gpus(team, spec)
     session = _new_session(actor, team, choices, spec.name)
     try:
         with transaction.atomic():
@@ -44,6 +48,7 @@ def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> Inter
 def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRun:
     """Make the checks of a start without starting anything. Raises InvalidInput at wrong choices."""
     spec = spec_of_choices(choices)
+    _check_gpus(team, spec)
     session = _new_session(actor, team, choices, spec.name)
     return check_draft(
         actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
@@ -76,6 +81,37 @@ def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSes
         state = State(before.state).label
         _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
     return session
+
+
+def _check_gpus(team: Team, spec: JobSpec) -> None:
+    """Raise InvalidInput at the GPU if no cluster that can open web apps has it."""
+    wanted = spec.resources.gpu_type
+    if not spec.resources.gpus:
+        return
+    offered = [one["type"] for one in gpu_offers(team, has_ports=True)]
+    every = [one["type"] for one in gpu_offers(team)]
+    if not every or (wanted in offered if wanted else offered):
+        return
+    kind = gpu_text(wanted) if wanted else ""
+    other = ", ".join(map(gpu_text, offered))
+    if wanted and wanted not in every:
+        text = Message("No cluster that the team may use has {kind} GPUs.", kind=kind)
+    elif wanted and other:
+        text = Message(
+            "The clusters with {kind} GPUs can't open web apps. Ask an operator, or choose {other}.",
+            kind=kind,
+            other=other,
+        )
+    elif wanted:
+        text = Message(
+            "The clusters with {kind} GPUs can't open web apps. Ask an operator, or choose no GPU.",
+            kind=kind,
+        )
+    else:
+        text = Message(
+            "The clusters with GPUs can't open web apps. Ask an operator, or choose no GPU."
+        )
+    raise InvalidInput.at("gpus", text)
 
 
 def _new_session(

@@ -42,6 +42,13 @@ class SessionTemplate:
     time_limit: str = "8h"
     version: int = 1
 
+    @property
+    def product(self) -> Message | str:
+        """What has to be installed; "" if nearly every machine has it."""
+        if self.program == "python3":
+            return ""
+        return self.title if self.package else self.program
+
 
 _PLACE = f'cd "${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}" || exit\n'
 _JUPYTER = """\

@@ -34,6 +34,9 @@ def _no_authorization(job: Job) -> str:
     return ""
 
 
+_ENDED = Message("Job #{number} has ended: {state}.")
+
+
 @dataclass(frozen=True)
 class WorkloadKind:
     """How jobs of one kind differ. The defaults are those of batch jobs.
@@ -46,7 +49,7 @@ class WorkloadKind:
     header that the gateway sends to its ports, for those whom it lets in.
     `has_idle_rules`: rules of pools for idle GPUs apply. `ledger_class`: of its use, as in
     `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
-    of, with the titles of the notifications.
+    of, with the titles of the notifications. `ended` says so at the address of a port.
     """
 
     name: str
@@ -63,6 +66,7 @@ class WorkloadKind:
     has_idle_rules: bool = True
     ledger_class: str = "job"
     end_notices: Mapping[str, Message] = field(default_factory=dict)
+    ended: Message = _ENDED
 
 
 BATCH = WorkloadKind(

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from clusters.backends import backend_of
-from jobs.kinds.workload_kinds import kind_of
+from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
 from jobs.ports.access import OpenPort, find_port
@@ -130,11 +130,14 @@ class PortProvider:
             actor, scope = _enter(address, credential)
             with scope:
                 found = find_port(actor, address)
+                number, state = found.job.number, State(found.attempt.state)
                 context |= {
-                    "number": found.job.number,
+                    "number": number,
                     "name": found.job.name,
-                    "job_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{found.job.number}",
-                    "state": State(found.attempt.state).label,
+                    "has_ended": state.is_final,
+                    "page_url": f"{settings.MUSTER_BASE_URL}{page_of(found.job)}",
+                    "log_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{number}?tab=logs",
+                    "state": "" if kind_of(found.job).origin else state.label,
                     "reason": reason_of(found.attempt.reason, found.attempt.evidence),
                     "lines": last_lines(found.attempt),
                 }
@@ -175,8 +178,6 @@ def _has_answered(attempt: Attempt, port: int) -> bool:
 
 
 def _ended(found: OpenPort) -> str:
-    return Message(
-        "Job #{number} has ended: {state}.",
-        number=found.job.number,
-        state=State(found.attempt.state).label,
+    return kind_of(found.job).ended.format(
+        number=found.job.number, state=State(found.attempt.state).label
     )

@@ -111,6 +111,8 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     found = sorted(_candidates(team, named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
+        # Where no app can ever be opened, the rest that is missing is no help.
+        found = [c for c in found if c.field != "ports"] or found
         field = _unfit_field(spec, found)
         # Where only the image is in the way, the rest of the pools is no help.
         shown = [c for c in found if field != "image" or c.field == "image"]
@@ -178,9 +180,12 @@ class GpuOfferShape(TypedDict):
     note: Annotated[str, "What a share of a GPU does not isolate; else empty."]
 
 
-def gpu_offers(team: Team) -> list[GpuOfferShape]:
-    """Return the GPU types of all nodes that the team may use, by name; each node counts once."""
-    nodes = open_nodes(team)
+def gpu_offers(team: Team, *, has_ports: bool = False) -> list[GpuOfferShape]:
+    """Return the GPU types of all nodes that the team may use, by name; each node counts once.
+
+    `has_ports`: only of clusters that can open the ports of jobs.
+    """
+    nodes = open_nodes(team, has_ports=has_ports)
     most: Counter[str] = Counter()
     for machine in nodes:
         most |= Counter(machine.gpus)
@@ -197,12 +202,16 @@ def gpu_offers(team: Team) -> list[GpuOfferShape]:
     ]
 
 
-def open_nodes(team: Team, pool_name: str = "") -> list[NodeUsage]:
-    """Return each node once that the team may use, of one pool or cluster if it is named."""
+def open_nodes(team: Team, pool_name: str = "", *, has_ports: bool = False) -> list[NodeUsage]:
+    """Return each node once that the team may use, of one pool or cluster if it is named.
+
+    `has_ports`: only of clusters that can open the ports of jobs.
+    """
     places = [
         (cluster, pool)
         for cluster, pool in _allowed(team)
         if pool_name in ("", cluster.name, pool.name if pool else "")
+        and not (has_ports and Capability.ENDPOINTS not in _able_to(cluster))
     ]
     usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
     nodes = {
@@ -247,6 +256,10 @@ def _candidates(
     return made
 
 
+def _able_to(cluster: Cluster) -> frozenset[Capability]:
+    return capabilities_of(cluster.backend, lambda: cluster.config)
+
+
 def _judge(
     cluster: Cluster,
     pool: Pool | None,
@@ -256,7 +269,7 @@ def _judge(
     *,
     is_known: bool,
 ) -> tuple[int, str, str]:
-    able_to = capabilities_of(cluster.backend, lambda: cluster.config)
+    able_to = _able_to(cluster)
     if faults := spec.unavailable({*HERE, *(f for c, f in FEATURES.items() if c in able_to)}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}", faults[0].field
     if refusal := refusal_text(cluster):

@@ -11,10 +11,11 @@ from rest_framework.response import Response
 
 from jobs.scheduling.advice import ExpectedStartShape
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.shapes import PageShape, whole_page
 from sessions import services
 from sessions.api import serializers as s
-from sessions.choices import at_choices, choices_of
+from sessions.choices import at_choices, choices_of, spec_of_choices
 from sessions.lists import SESSIONS
 from sessions.models import InteractiveSession
 from sessions.readiness import ask_app
@@ -27,7 +28,8 @@ from sessions.representations import (
     template_row,
 )
 from sessions.selectors import find_session, sessions_with_state
-from sessions.templates import templates
+from sessions.templates import template_named, templates
+from workspaces.access.actors import Actor
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
@@ -45,9 +47,9 @@ class SessionStartShape(TypedDict):
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
 
 
-def _row_of(session: InteractiveSession) -> InteractiveSessionShape:
+def _row_of(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
     """Return what an action answers, also to a token that may not read sessions."""
-    return session_row(sessions_with_state().get(id=session.id))
+    return session_row(sessions_with_state().get(id=session.id), actor)
 
 
 class SessionsView(OrgView):
@@ -74,15 +76,19 @@ class SessionsView(OrgView):
     @idempotent
     def _start(self, request: Request) -> Response:
         body = read(s.NewSessionSerializer, request)
+        choices = choices_of(body)
+        spec_of_choices(choices)  # what is wrong with them is told before a missing team
         team = self.team(body.get("team") or None)
-        session = services.start_session(actor=self.actor, team=team, choices=choices_of(body))
-        return Response(_row_of(session), status=status.HTTP_201_CREATED)
+        session = services.start_session(actor=self.actor, team=team, choices=choices)
+        return Response(_row_of(session, self.actor), status=status.HTTP_201_CREATED)
 
     def _check(self, request: Request) -> SessionStartShape:
         body = read(s.NewSessionSerializer, request)
-        team = self.team(body.get("team") or None)
+        choices = choices_of(body)
         try:
-            found = services.check_session(actor=self.actor, team=team, choices=choices_of(body))
+            spec = spec_of_choices(choices)
+            team = self.team(body.get("team") or None)
+            found = services.check_session(actor=self.actor, team=team, choices=choices)
         except InvalidInput as error:
             told = at_choices(error)
             refused = told.data["errors"]
@@ -98,6 +104,14 @@ class SessionsView(OrgView):
             {"field": one["field"], "message": one["message"]} for one in faults
         ]
         text = errors[0]["message"] if errors and not found.is_ok else found.start_text
+        if (
+            found.starts_now
+            and not spec.image
+            and (product := template_named(choices.template).product)
+        ):
+            text = Message(
+                "{text} {app} must be installed there, or choose an image.", text=text, app=product
+            )
         return {
             "ok": found.is_ok,
             "starts_now": found.starts_now,
@@ -126,7 +140,7 @@ class StopView(OrgView):
         """Stop a session. Idempotent."""
         session = find_session(self.actor, which)
         services.stop_session(actor=self.actor, session=session)
-        return _row_of(session)
+        return _row_of(session, self.actor)
 
 
 class ResumeView(OrgView):
@@ -138,7 +152,7 @@ class ResumeView(OrgView):
         """Start a session that has ended once more, with the same choices."""
         session = find_session(self.actor, which)
         services.resume_session(actor=self.actor, session=session)
-        return Response(_row_of(session))
+        return Response(_row_of(session, self.actor))
 
 
 class TemplatesView(OrgView):

@@ -113,7 +113,11 @@ def _offers(request: Any, team: Team | None) -> dict[str, Any]:
         ),
     ]
     folders = visible_folders(request.actor).order_by("name").values_list("name", flat=True)
-    return {"gpus": gpu_offers(team), "data": data, "folders": list(folders[:MOST_NAMES])}
+    return {
+        "gpus": gpu_offers(team, has_ports=True),
+        "data": data,
+        "folders": list(folders[:MOST_NAMES]),
+    }
 
 
 @page()
@@ -127,9 +131,6 @@ def session(request: Any, which: str) -> HttpResponse:
     org = request.org.slug
     told = Q(subject_id=row.id) | Q(subject_id=row.job_id, kind__in=_TOLD)
     events = Event.objects.filter(told).order_by("-position")
-    may_open = request.actor.may(P.JOBS_EXEC, row.team_id) and (
-        row.owner_id == request.actor.user_id or request.actor.may(P.JOBS_EXEC_OTHERS, row.team_id)
-    )
     return render(
         request,
         "sessions/session.html",
@@ -140,7 +141,6 @@ def session(request: Any, which: str) -> HttpResponse:
             "job": shown["job"],
             "attempt": attempt,
             "open_path": open_path(org, row.job.number),
-            "may_open": may_open,
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "is_final": State(row.job.state).is_final,

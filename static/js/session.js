@@ -16,7 +16,8 @@ async function look() {
       if (fresh) {
         keepFocus(root, () => {
           morph(root, document.adoptNode(fresh.cloneNode(true)));
-          ({ final: root.dataset.final, changing: root.dataset.changing } = fresh.dataset);
+          root.dataset.changing = fresh.dataset.changing;
+          root.dataset.final = fresh.dataset.final;
         });
         tick();
       }

@@ -61,9 +61,22 @@ function connect() {
   socket.addEventListener("close", () => {
     if (hasEnded) return;
     tell(say("The connection was interrupted. Trying again…"));
-    setTimeout(connect, pause);
+    setTimeout(again, pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   });
+}
+
+// The gateway says whether the session has ended (sessions/kind.py); nobody else can know.
+async function again() {
+  const answer = await fetch("status").catch(() => null);
+  const text = answer?.status === 502 ? await answer.text() : "";
+  if (!text.includes("The session has ended.")) return connect();
+  tell(say("The session has ended."));
+  if (!note.dataset.page) return;
+  const link = document.createElement("a");
+  link.href = note.dataset.page;
+  link.textContent = say("View session");
+  note.append(" ", link);
 }
 
 terminal.onData((text) => {

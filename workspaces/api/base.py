@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from portal.core.errors import (
     PortalError,
     RateLimited,
 )
+from portal.core.messages import Message
 from portal.core.models import RememberedAnswer
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import AppPermission
@@ -111,10 +112,7 @@ def team_in(request: HttpRequest, slug: object) -> Team:
         mine = list(rows.filter(id__in=[only] if only else actor.team_roles)) or list(rows[:2])
         chosen = mine if len(mine) == 1 else [each for each in mine if each.slug == "default"]
         if not chosen:
-            raise InvalidInput.at(
-                "team",
-                f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
-            )
+            raise InvalidInput.at("team", _choose_among(sorted(one.slug for one in mine)))
         team = chosen[0]
     elif team is None and isinstance(slug, str) and slug.isprintable():
         team = rows.filter(slug=slug).first()
@@ -122,6 +120,16 @@ def team_in(request: HttpRequest, slug: object) -> Team:
         raise NotFound(f"There is no team {str(slug)[:40]!r} in {org.slug}.")
     team.org = org  # avoids another query
     return team  # type: ignore[no-any-return]
+
+
+def _choose_among(slugs: Sequence[str]) -> Message:
+    if not slugs:
+        return Message("is required; you are in none")
+    return Message(
+        "is required; you are in {teams}. Add --team {first}, or set MUSTER_TEAM.",
+        teams=", ".join(slugs),
+        first=slugs[0],
+    )
 
 
 class RateLimitedFor(RateLimited):

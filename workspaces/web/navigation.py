@@ -21,7 +21,7 @@ ENTRIES = (
         _ORG, pgettext_lazy("navigation", "Roles"), "roles", "roles", P.MEMBERS_READ, 30, "r"
     ),
     NavigationEntry(
-        _ORG, pgettext_lazy("navigation", "Secrets"), "secrets", "secrets", None, 40, "s"
+        _ORG, pgettext_lazy("navigation", "Secrets"), "secrets", "secrets", None, 40, "z"
     ),
     NavigationEntry(
         _ORG, pgettext_lazy("navigation", "Tokens"), "tokens", "tokens", P.TOKENS_READ, 50, "k"

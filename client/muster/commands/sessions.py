@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from muster.errors import Conflict
 from muster.options import Commands
 from muster.output import Column, Listing, Session, Table
+from muster.sessions import ENDED
 from muster.wording import ago, clean, person
 
 if TYPE_CHECKING:
@@ -188,6 +190,13 @@ def open_session(session: Session, which: Which) -> None:
     import webbrowser
 
     row = session.client.sessions.get(which)
+    if row["state"] == "failed":
+        raise Conflict(f"Session {row['number']} has failed: {_end(row)}")
+    if row["state"] in ENDED:
+        number = row["number"]
+        raise Conflict(
+            f"Session {number} has ended. Start it again: muster session resume {number}"
+        )
     is_open = sys.stdout.isatty() and webbrowser.open(row["url"])
     session.show({"url": row["url"], "opened": bool(is_open)}, row["url"], [row["number"]])
 

@@ -23,6 +23,7 @@ class InteractiveSessionShape(TypedDict):
     last_used_at: Annotated[Time | None, "The last request to the app, or byte of a websocket."]
     page: str
     url: Annotated[str, "The app, for browsers: it asks to sign in."]
+    may_open: Annotated[bool, "You may open the app, as whoever may run commands in the session."]
 
 
 class InteractiveSessionDetailShape(InteractiveSessionShape):
