@@ -16,6 +16,7 @@ from workspaces.access.actors import Actor
 from workspaces.models import Organization
 from workspaces.organizations import selectors
 from workspaces.organizations.announcements import DISMISSED, announced_to
+from workspaces.organizations.invitation_links import can_mail
 from workspaces.web.palette import palette_items
 
 Item = dict[str, Any]
@@ -36,6 +37,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "muster_version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
         "client_package": client_package,
+        "can_mail": can_mail,
         "announcements": lambda: (
             actor and announced_to(org.id if org else None, request.session.get(DISMISSED, ()))
         ),
