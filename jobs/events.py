@@ -11,6 +11,7 @@ from jobs.models import Job
 from portal.core.event_texts import EventKind, Subject
 from portal.core.messages import Message
 from portal.core.states import Mark
+from schedulers.exit_reasons import headline_of, missing_program
 from schedulers.states import Reason
 
 
@@ -30,7 +31,11 @@ def _ended(data: Mapping[str, Any]) -> Mapping[str, Any]:
     except ValueError:
         return {}
     said = {Reason.COMPLETED, Reason.CANCELED}  # as the state says already
-    return {} if reason in said else {"headline": reason.headline}
+    evidence = str(data.get("evidence", ""))
+    if reason in said:
+        return {}
+    facts = {"headline": headline_of(reason, evidence)}
+    return {**facts, "evidence": ""} if missing_program(evidence) else facts
 
 
 def _attempt(data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from jobs.models import Job
 from jobs.utilization.idle_rules import RULE
 from portal.core.messages import Message
 from portal.core.models import Event
+from schedulers.exit_reasons import headline_of, missing_program
 from schedulers.states import Reason
 from workspaces.access.permissions import Permission as P
 from workspaces.recipients import Notice, NoticeKind, active
@@ -92,13 +93,14 @@ def _of_end(job: Job, event: Event, kind: str, body: str) -> Iterable[Notice]:
 
 def _job_failed(event: Event) -> Iterable[Notice]:
     if job := _job(event):
-        why = job.evidence or _reason(str(event.data.get("reason", "")))
+        why = "" if missing_program(job.evidence) else job.evidence
+        why = why or _reason(str(event.data.get("reason", "")), job.evidence)
         yield from _of_end(job, event, "job_failed", why)
 
 
-def _reason(reason: str) -> str:
+def _reason(reason: str, evidence: str) -> str:
     try:
-        return Reason(reason).headline
+        return headline_of(Reason(reason), evidence)
     except ValueError:
         return ""
 

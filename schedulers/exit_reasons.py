@@ -28,6 +28,8 @@ _DISK = re.compile(r"(?m)^.*(?:No space left on device|Disk quota exceeded).*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
 # the location of the script on the node means nothing to users
 _SCRIPT = re.compile(r"^\S*/script: ")
+# What the scripts of sessions print (`sessions.templates`)
+_MISSING = re.compile(r"(?m)^muster: (\S+) is not installed here$")
 QUOTE = 500
 
 
@@ -52,6 +54,19 @@ class ProcessEnd:
 class EndReason:
     reason: Reason
     evidence: str
+
+
+def missing_program(text: str) -> str:
+    """Return the program that the script of a session has not found; "" if it says nothing of one."""
+    found = _MISSING.search(text)
+    return found[1] if found else ""
+
+
+def headline_of(reason: Reason, evidence: str) -> str:
+    """Return in one sentence why a job ended, for the user."""
+    if reason is Reason.COMMAND_NOT_FOUND and (program := missing_program(evidence)):
+        return Message("{program} is not installed where the session ran.", program=program)
+    return reason.headline
 
 
 def classify(end: ProcessEnd) -> EndReason:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any, TypedDict
 
@@ -20,13 +19,12 @@ from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
+from schedulers.exit_reasons import missing_program
 from schedulers.states import State
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
 from sessions.templates import NOT_FOUND, PORT, SessionTemplate, find_template
 from workspaces.access.actors import Actor
-
-_MISSING = re.compile(r"(?m)^muster: (\S+) is not installed here$")
 
 
 class SessionTemplateShape(TypedDict):
@@ -67,6 +65,7 @@ class SessionProgressShape(TypedDict):
 class SessionProblemShape(TypedDict):
     text: Annotated[str, "Why it failed."]
     fix: Annotated[str, "What to do; empty if nothing helps for sure."]
+    image: Annotated[str, "An image with which it would start; empty if none is known."]
     reason: ReasonShape | None
 
 
@@ -202,16 +201,14 @@ def _problem(
     if missing := _missing_program(session):
         return _not_installed(session, missing, reason, viewer)
     if reason is None:
-        return {"text": Message("It failed."), "fix": "", "reason": None}
-    return {"text": reason["headline"], "fix": reason["advice"], "reason": reason}
+        return {"text": Message("It failed."), "fix": "", "image": "", "reason": None}
+    return {"text": reason["headline"], "fix": reason["advice"], "image": "", "reason": reason}
 
 
 def _missing_program(session: InteractiveSession) -> str:
     """Return the program that a template has not found, as its script says; "" if it said nothing."""
     attempt = attempt_of(session) if session.job.exit_code == NOT_FOUND else None
-    lines = "\n".join(last_lines(attempt)) if attempt else ""
-    found = _MISSING.search(lines)
-    return found[1] if found else ""
+    return missing_program("\n".join(last_lines(attempt))) if attempt else ""
 
 
 def _not_installed(
@@ -222,19 +219,21 @@ def _not_installed(
         text = Message("The image {image} has no {program}.", image=image, program=program)
     else:
         text = Message("{program} is not installed where the session ran.", program=program)
+    known = template.images[0] if template and template.images else ""
+    use = known if known != image and known and _may_use(session, known, viewer) else ""
     fix = Message(
         "Choose an image that has it, or install it on the nodes of {cluster}.",
         cluster=job.cluster.name,
     )
-    if template and template.images and _may_use(session, template.images[0], viewer):
-        fix = Message("Choose an image that has it, such as {image}.", image=template.images[0])
+    if use:
+        fix = Message("Choose an image that has it, such as {image}.", image=use)
     elif template and template.package and not image:
         fix = Message(
             "Install it on the nodes of {cluster}: `pip install {package}`.",
             cluster=job.cluster.name,
             package=template.package,
         )
-    return {"text": text, "fix": fix, "reason": reason}
+    return {"text": text, "fix": fix, "image": use, "reason": reason}
 
 
 def _may_use(session: InteractiveSession, image: str, viewer: Actor) -> bool:

@@ -15,6 +15,7 @@ from portal.core.bulk_updates import write_rows
 from portal.core.events import EventRecord, record_all
 from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
+from schedulers.exit_reasons import missing_program
 from schedulers.states import State
 
 _FIELDS = (
@@ -76,7 +77,8 @@ def refresh_jobs(
             "job",
             job.id,
             "muster",
-            {"number": job.number, "reason": job.reason},
+            {"number": job.number, "reason": job.reason}
+            | ({"evidence": job.evidence} if missing_program(job.evidence) else {}),
         )
         for job in ended
     )

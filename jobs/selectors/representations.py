@@ -26,6 +26,7 @@ from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time, time_text
 from schedulers import title_of
+from schedulers.exit_reasons import headline_of, missing_program
 from schedulers.shares import share_of
 from schedulers.spec.names import data_variable
 from schedulers.states import Reason, State
@@ -365,11 +366,12 @@ def reason_of(code: str, evidence: str) -> ReasonShape | None:
     if not code:
         return None
     reason = Reason(code)
+    is_missing = bool(missing_program(evidence))
     return {
         "code": code,
-        "headline": reason.headline,
-        "advice": reason.advice,
-        "evidence": evidence,
+        "headline": headline_of(reason, evidence),
+        "advice": Message("Choose an image that has it.") if is_missing else reason.advice,
+        "evidence": "" if is_missing else evidence,  # the headline says it
         "fault": str(reason.fault),
     }
 

@@ -53,7 +53,8 @@ def _cards() -> list[Any]:
 
 @page(None, ("GET", "HEAD", "POST"))
 def new_session(request: Any) -> HttpResponse:
-    """Show the form of a new session, and start it. `?from=12` begins with the choices of another."""
+    """Show the form of a new session, and start it. `?from=12` begins with the choices of
+    another, `&image=` with another image."""
     teams = list(teams_to_start_in(request.actor))
     if request.method == "POST":
         with FormErrors(request):
@@ -92,7 +93,8 @@ def _given(request: Any) -> dict[str, str]:
     if former := request.GET.get("from", ""):
         session = find_session(request.actor, former)
         name = {"name": session.name}
-        return {**name, **session.choices, "team": session.team.slug}
+        image = {"image": text} if (text := request.GET.get("image", "")) else {}
+        return {**name, **session.choices, **image, "team": session.team.slug}
     given = choices_of(request.GET.dict()).as_dict()
     if find_template(given.get("template", "")) is None:
         given["template"] = JUPYTER.name
@@ -179,11 +181,11 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
     do, done = {
         "resume": (
             services.resume_session,
-            Message("The session {name} starts again.", name=row.name),
+            Message("You started the session {name} again.", name=row.name),
         ),
         "stop": (
             services.stop_session,
-            Message("The session {name} is being stopped.", name=row.name),
+            Message("You stopped the session {name}.", name=row.name),
         ),
     }[act]
     back = reverse("session", args=[request.org.slug, row.number])

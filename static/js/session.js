@@ -30,4 +30,6 @@ function plan() {
   if (root.dataset.final !== "true")
     setTimeout(look, root.dataset.changing === "true" ? SOON : LATER);
 }
+// After Stop and Start again, their button is gone.
+if (document.querySelector(".messages")) root.querySelector("h1").focus();
 plan();

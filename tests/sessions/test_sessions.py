@@ -7,15 +7,18 @@ import re
 
 import pytest
 
+from clusters.models import Cluster, Gpu, Node
 from jobs import services as job_services
 from jobs.dispatch.launch import build_launches
 from jobs.models import Attempt, Job, PortActivity
 from jobs.ports.provider import PortProvider
+from jobs.scheduling import placement
 from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from portal.gateway.provider import Address, Credential
+from schedulers.contract import Capability
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State
 from sessions import kind, services
@@ -111,11 +114,43 @@ def test_wrong_choices_are_told_at_their_fields(story):
         code, checked = send(ben, "POST", "?dry_run=true", body)
         assert (code, checked["ok"], checked["errors"][0]["field"]) == (200, False, field)
         assert text in checked["text"]
+    code, answer = send(ben, "POST", "", {"template": "emacs"})
+    assert answer["errors"][0]["field"] == "template", "before a missing team"
     body = {"team": "vision", "template": "terminal"}
     assert send(ben, "POST", "?dry_run=true", body)[1]["starts_now"] is True
+    text = send(ben, "POST", "?dry_run=true", body | {"template": "jupyter"})[1]["text"]
+    assert text.endswith("JupyterLab must be installed there, or choose an image.")
     assert send(ben, "POST", "?dry_run=true", body | {"cpus": "64"})[1]["ok"] is False
     with org_scope(story.atlas.id):
         assert not InteractiveSession.objects.exists() and not Job.objects.exists()
+
+
+def test_gpus_of_clusters_that_open_no_apps_are_not_offered(story, monkeypatch):
+    """Only the local cluster, with H100 GPUs, opens ports."""
+    cluster_with(gpus=1)
+    far = Cluster.objects.create(name="far", backend="local")
+    node = Node.objects.create(cluster=far, name="f0", cpus=64_000, memory=1 << 40)
+    Gpu.objects.create(node=node, index=0, uuid="GPU-f", model="NVIDIA L40S", type="l40s", memory=1)
+    able = placement._able_to(far)
+    monkeypatch.setattr(
+        placement,
+        "_able_to",
+        lambda cluster: able - {Capability.ENDPOINTS} if cluster.name == "far" else able,
+    )
+    form = story.client(story.ben).get("/atlas/sessions/new?team=vision").content.decode()
+    assert 'value="h100:1"' in form and "l40s" not in form
+    wrong = {
+        "gpus": (
+            "l40s:1",
+            "The clusters with L40S GPUs can't open web apps. Ask an operator, or choose H100.",
+        ),
+        "cpus": ("32", "local: no node has 32 cores; the most is 8 cores"),
+    }
+    unknown = {"gpus": ("h200:1", "No cluster that the team may use has H200 GPUs.")}
+    for field, (value, text) in [*wrong.items(), *unknown.items()]:
+        body = {"team": "vision", "template": "terminal", field: value}
+        code, answer = send(story.api(story.ben), "POST", "", body)
+        assert (code, answer["errors"]) == (400, [{"field": field, "message": text}])
 
 
 def test_every_template_makes_a_job_that_would_start(story):
@@ -186,7 +221,9 @@ def test_missing_program_is_named_with_one_fix(story):
     ben = story.api(story.ben)
     with org_scope(story.atlas.id):
         session = started(story)
-        set_job(session, state=State.FAILED, reason=Reason.COMMAND_NOT_FOUND, exit_code=127)
+        said = "muster: jupyter-lab is not installed here"
+        end = {"state": State.FAILED, "reason": Reason.COMMAND_NOT_FOUND, "exit_code": 127}
+        set_job(session, evidence=said, **end)
         attempt = Attempt.objects.get(job=session.job)
         log_store().append(
             attempt.id.hex, 0, b"muster: jupyter-lab is not installed here\n", at_ms=clock.now_ms()
@@ -194,8 +231,16 @@ def test_missing_program_is_named_with_one_fix(story):
     problem = send(ben, "GET", f"/{session.number}")[1]["problem"]
     assert problem["text"] == "jupyter-lab is not installed where the session ran."
     assert re.search(r"pip install jupyterlab|such as quay", problem["fix"])
-    page = story.client(story.ben).get(f"/atlas/sessions/{session.number}").content.decode()
-    assert "jupyter-lab is not installed where the session ran." in page
+    browser, image = story.client(story.ben), problem["image"]
+    for path in (f"sessions/{session.number}", "sessions", "jobs"):
+        page = browser.get(f"/atlas/{path}", follow=True).content.decode()
+        assert "jupyter-lab is not installed where the session ran." in page, path
+        assert said not in re.sub(r"(?s)<pre class=.tail-lines.*?</pre>", "", page), path
+    assert (
+        "Use this image" in browser.get(f"/atlas/sessions/{session.number}").content.decode()
+    ) == bool(image)
+    form = browser.get(f"/atlas/sessions/new?from={session.number}&image=docker.io/a").content
+    assert b'value="docker.io/a"' in form
 
 
 def test_jobs_of_this_kind_have_a_session(story):
@@ -235,3 +280,18 @@ def test_session_of_another_team_or_tenant_is_not_there(story):
         assert send(client, "POST", f"/{theirs.number}/stop")[0] == 404
     page = story.client(story.ben).get(f"/atlas/sessions/{theirs.number}")
     assert page.status_code == 404
+
+
+def test_members_do_not_open_the_sessions_of_others(story):
+    """Ben's role may not run commands in jobs of others; Ada's may."""
+    cluster_with()
+    with org_scope(story.atlas.id):
+        hers = services.start_session(
+            actor=story.actor(story.ada), team=story.vision, choices=SessionChoices("terminal")
+        )
+        set_job(hers, state=State.RUNNING)
+    for person, may in ((story.ada, True), (story.ben, False)):
+        assert send(story.api(person), "GET", f"/{hers.number}")[1]["may_open"] is may
+        for path in ("sessions", f"sessions/{hers.number}"):
+            text = story.client(person).get(f"/atlas/{path}").content.decode()
+            assert ("/ports/app" in text or "muster session open" in text) is may, path

@@ -42,6 +42,7 @@ class SessionFaultShape(TypedDict):
 class SessionProblemShape(TypedDict):
     text: Annotated[str, "Why it failed."]
     fix: Annotated[str, "What to do; empty if nothing helps for sure."]
+    image: Annotated[str, "An image with which it would start; empty if none is known."]
     reason: ReasonShape | None
 
 
