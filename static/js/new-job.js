@@ -255,7 +255,9 @@ class NewJob {
 
   // Whether a rerun goes to another team than its parent.
   get isMoved() {
-    return Boolean(this.parent && this.team?.value) && this.team.value !== this.root.dataset.parentTeam;
+    return (
+      Boolean(this.parent && this.team?.value) && this.team.value !== this.root.dataset.parentTeam
+    );
   }
 
   // -- the same as a command
