@@ -31,9 +31,10 @@ from experiments.services.experiments import default_experiment
 from jobs import services
 from jobs.dispatch.claims import dispatch_cluster
 from jobs.dispatch.watch import logs, observations
-from jobs.models import Attempt, Job
+from jobs.models import Attempt, Job, JobOutput
 from portal.core import clock
 from portal.core.errors import Conflict
+from portal.core.lease_holder import new_lease
 from schedulers.spec import parse_mapping
 from schedulers.states import FINAL_FLOOR, State
 from workspaces.access.actors import actor_of
@@ -252,7 +253,7 @@ class _Replay:
         self.org, self.cluster, self.teams, self.rng = org, cluster, teams, rng
         self.actors = {user.id: actor_of(user).enter(org) for user in people}
         self.backend: Any = backends.backend_of(cluster)
-        self._order = count()
+        self._order, self._lease = count(), new_lease()
         self._due: list[tuple[float, int, Action]] = []
         self._planned: set[str] = set()
 
@@ -279,11 +280,17 @@ class _Replay:
     def _show(self, is_shown: bool) -> None:
         """Show or hide the cluster and its queue.
 
-        The running portal, whose clock is not set, would start and poll these jobs at its own time.
+        The running portal, whose clock is not set, would start and poll these jobs at its own time, and
+        save their outputs: events of now, before which all others of the replay would seem backdated.
         """
         Cluster.objects.filter(id=self.cluster.id).update(is_enabled=is_shown)
         Attempt.objects.filter(cluster=self.cluster, state=State.QUEUED).update(
             due_at=F("due_at") - _UNSEEN if is_shown else F("due_at") + _UNSEEN
+        )
+        outputs = JobOutput.objects.filter(attempt__cluster=self.cluster, is_over=False)
+        outputs.update(
+            lease=None if is_shown else self._lease,
+            lease_until=None if is_shown else clock.now() + _UNSEEN,
         )
 
     def at(self, when: float, action: Action) -> None:

@@ -11,6 +11,7 @@ import orjson
 from clusters.health.selectors import unhealthy_nodes
 from clusters.models import Cluster
 from clusters.pools import pools_visible_to
+from clusters.reserved_gpus import reserved_in
 from clusters.workload import JobsByNode
 from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
 from monitoring.gpu_grid_use import heat_of, use_of
@@ -19,6 +20,7 @@ from monitoring.nodes import placements
 from portal.core import clock
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
+from schedulers.shares import share_of
 from workspaces.access.actors import Actor
 
 STATES = ("ready", "drained", "down")
@@ -46,7 +48,8 @@ def _grid(actor: Actor, seen: JobsByNode, heat: str) -> dict[str, Any]:
 
     `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as
     ready JSON, in which words are indexes into the lists next to it. Other lists refer to nodes by
-    their index: `health` has [state, reason] of unhealthy nodes; `use` is the measured utilization
+    their index: `health` has [state, reason] of unhealthy nodes; `reserved` the number of GPUs that
+    are kept for single teams, which do not use them yet; `use` is the measured utilization
     of each GPU in percent, -1 if unknown; `heat` the asked metric, null if unknown; `pools`
     and `racks` are ranges of nodes; `jobs` are [number, name, GPUs, organization], whose GPUs are
     null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
@@ -72,6 +75,7 @@ def _grid(actor: Actor, seen: JobsByNode, heat: str) -> dict[str, Any]:
             for node, row in unhealthy_nodes().items()
             if node in stock.ids
         },
+        "reserved": gpus.reserved,
         "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
         "clusters": [
             {"name": c.name, "is_exact": c.id in gpus.exact, "trouble": c.trouble}
@@ -89,13 +93,17 @@ def _grid(actor: Actor, seen: JobsByNode, heat: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class CurrentGpus:
-    """All GPUs: `nodes` and `use` as in the overview, as JSON; `exact` are ids of clusters."""
+    """All GPUs: `nodes` and `use` as in the overview, as JSON; `exact` are ids of clusters.
+
+    `reserved` is the number of GPUs that are kept for single teams, by the index of the node.
+    """
 
     clusters: list[Cluster]
     exact: set[UUID]
     stock: InventorySnapshot
     nodes: bytes
     use: bytes
+    reserved: dict[int, int]
 
 
 def current_gpus() -> CurrentGpus:
@@ -113,7 +121,12 @@ def current_gpus() -> CurrentGpus:
         for c in clusters
     )
     nodes = b"[" + b",".join(text for text in texts if text) + b"]"
-    return CurrentGpus(clusters, exact, stock, nodes, use_of(stock))
+    reserved = {
+        stock.places[key]: sum(one.gpus for one in kept if not share_of(one.gpu_type))
+        for key, kept in reserved_in(c.id for c in clusters).items()
+        if key in stock.places
+    }
+    return CurrentGpus(clusters, exact, stock, nodes, use_of(stock), reserved)
 
 
 def _used(exact: set[UUID]) -> dict[UUID, set[str]]:

@@ -11,6 +11,7 @@ from clusters.pools import is_in, pools_visible_to
 from monitoring.nodes import measured
 from portal.core.formatting import gpu_text
 from portal.core.models import Event
+from schedulers.capacity import ReservedGpus
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.audit.event_links import EventLine, event_lines
@@ -71,6 +72,18 @@ def gpu_tables(row: Mapping[str, Any], devices: Sequence[Device]) -> dict[str, A
         "has_instance_activity": any(gpu.get("sm_active") is not None for gpu in instances),
         "has_users": any(gpu["is_known"] for gpu in instances),
     }
+
+
+def mark_reserved(gpus: list[dict[str, Any]], reserved: Iterable[ReservedGpus]) -> None:
+    """Mark the last unused GPUs as kept for single teams, as the overview of all GPUs does."""
+    for kept in reserved:
+        alike = [
+            gpu
+            for gpu in gpus
+            if gpu["type"] == kept.gpu_type and not (gpu["is_held"] or gpu.get("is_reserved"))
+        ]
+        for gpu in alike[-kept.gpus :] if kept.gpus else []:
+            gpu["is_reserved"] = True
 
 
 def disks_of(latest: Mapping[str, Any]) -> list[dict[str, Any]]:

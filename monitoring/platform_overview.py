@@ -28,8 +28,8 @@ _REASON = "operators see who uses the GPUs of the installation"
 def gpu_counts(actor: Actor) -> dict[str, Any]:
     """Return the number of GPUs by state as the GPU wall shows them, in all and by cluster.
 
-    The states: total, free, allocated (busy, idle and unmeasured), off. `use` is the mean
-    utilization of the measured allocated GPUs, None if none is measured. Raises NotPermitted.
+    The states: total, free, reserved, allocated (busy, idle and unmeasured), off. `use` is the
+    mean utilization of the measured allocated GPUs, None if none is measured. Raises NotPermitted.
     """
     authorize(actor, Permission.CLUSTERS_READ)
     gpus_now = current_gpus()
@@ -43,7 +43,9 @@ def gpu_counts(actor: Actor) -> dict[str, Any]:
         measured = [n for gpu, n in enumerate(use[at]) if allocated >> gpu & 1 and n >= 0]
         idle = sum(percent < IDLE for percent in measured)
         mine["total"] += gpus
-        mine["off" if state else "free"] += gpus - taken
+        kept = 0 if state else min(gpus_now.reserved.get(at, 0), gpus - taken)
+        mine["off" if state else "free"] += gpus - taken - kept
+        mine["reserved"] += kept
         mine["allocated"] += taken
         mine["unmeasured"] += taken - len(measured)
         mine["idle"] += idle
@@ -55,7 +57,7 @@ def gpu_counts(actor: Actor) -> dict[str, Any]:
 
 def _with_use(counts: Counter[str]) -> dict[str, Any]:
     measured = counts["busy"] + counts["idle"]
-    names = ("total", "free", "off", "allocated", "busy", "idle", "unmeasured")
+    names = ("total", "free", "reserved", "off", "allocated", "busy", "idle", "unmeasured")
     return {name: counts[name] for name in names} | {
         "use": counts["percent"] / measured / 100 if measured else None
     }

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BigIntegerField, Max, Sum
+from django.db.models import BigIntegerField, Max, Min, Sum
 from django.db.models.functions import Cast
 
 from billing import statistics
@@ -30,11 +30,12 @@ from billing.selectors.access import visible_teams
 from billing.services.prices import DEFAULT_CURRENCY, PriceList, account_of
 from clusters.models import Cluster
 from jobs.kinds.workload_kinds import page_of
-from jobs.models import Job
+from jobs.models import Attempt, Job
 from jobs.utilization.recording import PERIOD
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.messages import Message
+from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team, User
@@ -520,7 +521,10 @@ def outcomes_of(asked: DashboardQuery) -> dict[str, list[int]]:
 
 
 def queue_of(asked: DashboardQuery) -> dict[str, list[Any]]:
-    """Return how many jobs waited and ran, and the longest wait in minutes, by hour."""
+    """Return how many jobs waited and ran, and the longest wait in minutes, by hour.
+
+    The longest wait of the hour that is not over is that of the jobs that wait now, as in the queue.
+    """
     between = {"hour__gte": asked.first, "hour__lt": asked.last}
     names = ("queued", "running", "longest")
     if asked.org is None:
@@ -538,12 +542,24 @@ def queue_of(asked: DashboardQuery) -> dict[str, list[Any]]:
                 "most": Max("longest"),
             }
             found = list(some.order_by("hour").values_list("hour").annotate(**sums))
+    if found and found[-1][0] <= clock.now() < found[-1][0] + timedelta(hours=1):
+        found[-1] = (*found[-1][:3], _longest_now(asked))
     return {
         "times": [int(hour.timestamp()) for hour, *_ in found],
         "queued": [queued for _, queued, _, _ in found],
         "running": [running for _, _, running, _ in found],
         "longest": [round(longest / 60, 1) for _, _, _, longest in found],
     }
+
+
+def _longest_now(asked: DashboardQuery) -> float:
+    """Return the seconds that the oldest pending job has waited; 0 without one."""
+    with org_scope(asked.org.id) if asked.org else platform_scope("the queue of all"):
+        rows = Attempt.objects.filter(state=State.QUEUED, is_current=True)
+        if asked.org and asked.teams is not None:
+            rows = rows.filter(job__team__in=asked.teams)
+        oldest = rows.aggregate(at=Min("queued_at"))["at"]
+    return (clock.now() - oldest).total_seconds() if oldest else 0.0
 
 
 def people_of(ids: Iterable[str]) -> dict[str, User]:

@@ -129,6 +129,7 @@ def _shown(
             "row": row,
             **history_context(service.KIND, row),
             "may_decide": may_decide,
+            "is_asker": row.asker_id == actor.user_id,
             "may_ask": request.org is not None and actor.may(P.JOBS_SUBMIT, row.team_id),
             "effects": effects_of(actor, row, **changed)
             if may_decide and row.state == "open"

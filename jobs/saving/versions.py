@@ -19,7 +19,7 @@ from jobs.models import Attempt, Job, JobOutput
 from jobs.saving.folder import paths_text
 from jobs.specs.stored import spec_of
 from portal import series
-from portal.core.errors import Conflict, InvalidInput
+from portal.core.errors import Conflict, InvalidInput, NotPermitted
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from schedulers.spec.data import Output, Resume
@@ -61,8 +61,22 @@ def check_output(actor: Actor, team: Team, output: Output) -> None:
             ),
             code="no_repository",
         )
-    # By the token of the job, which is limited to its team.
-    check_may_write(as_job(actor, team.id), row)
+    try:  # by the token of the job, which is limited to its team
+        check_may_write(as_job(actor, team.id), row)
+    except NotPermitted as error:
+        if row.team_id == team.id:
+            raise
+        raise InvalidInput(
+            Message(
+                "The {kind} {name} belongs to {owner}. A job of {team} can't write to it. Choose "
+                "another name.",
+                kind=Message(output.kind),
+                name=name,
+                owner=row.team.name,
+                team=team.name,
+            ),
+            code="other_team",
+        ) from error
 
 
 def repository_of(attempt: Attempt, output: Output, actor: Actor) -> Repository:

@@ -267,7 +267,7 @@ def changes_in(form: Any) -> list[LimitChange]:
     if not subjects:
         raise InvalidInput.at("who", _("choose at least one team or person"))
     if not terms:
-        raise InvalidInput.at("limit", _("enter a limit or a guarantee; none removes it"))
+        raise InvalidInput.at("limit", _("change a limit or a guarantee"))
     changes = [
         LimitChange(scope, subject, *term)
         for scope, _colon, subject in (who.partition(":") for who in subjects)

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.health.selectors import node_health
+from clusters.reserved_gpus import reserved_in
 from clusters.services.drain import may_drain
 from clusters.services.pool_requests import reservations_of_node
 from clusters.web.cluster import take_undo
@@ -18,7 +19,7 @@ from jobs.scheduling.cluster_load import jobs_of_all, jobs_visible_to
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
-from monitoring.node_page import disks_of, gpu_tables, node_events, pools_of_node
+from monitoring.node_page import disks_of, gpu_tables, mark_reserved, node_events, pools_of_node
 from portal.core import clock
 from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
@@ -101,6 +102,8 @@ def _node_page(
     here = urlencode({"cluster": found.cluster.name})
     devices = list(found.devices.order_by("index"))
     tables = gpu_tables(row, devices)
+    reserved_gpus = reserved_in([found.cluster_id]).get((found.cluster_id, found.name), [])
+    mark_reserved(tables["whole"], reserved_gpus)
     return render(
         request,
         "monitoring/node.html",

@@ -52,12 +52,16 @@ def _report(family: str, found: Mapping[str, EventRecord]) -> None:
 
 
 def _pending() -> dict[str, EventRecord]:
-    """Return jobs whose first waiting task has been pending for long, without dependencies."""
+    """Return jobs whose first waiting task has been pending for long, without dependencies.
+
+    One that is not due yet waits for its next try.
+    """
     rows = (
         Attempt.objects.filter(
             state=State.QUEUED, is_current=True, queued_at__lt=clock.now() - PENDING
         )
         .exclude(wait__in=[Wait.HELD, Wait.DEPENDENCY])
+        .exclude(due_at__gt=clock.now())
         .filter(job__state=State.QUEUED, job__is_held=False)
         .order_by("queued_at")
         .values_list("job_id", "job__org_id", "job__number")[:MOST]

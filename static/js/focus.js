@@ -16,6 +16,8 @@ export function placeOf(element) {
   const named = element.closest("[data-focus]") ?? menuOf(element)?.querySelector("[data-focus]");
   if (named) return { selector: `${scope} [data-focus="${CSS.escape(named.dataset.focus)}"]` };
   if (element === row) return { selector: scope };
+  // A row without a page of its own is found by its place.
+  if (element.localName === "tr") return { selector: "", row: rowsOf().indexOf(element) };
   const name = element.getAttribute("name"),
     href = element.getAttribute("href");
   const own = element.id
@@ -32,7 +34,8 @@ export function placeOf(element) {
 }
 
 export function elementAt(place, root = document) {
-  const found = place && root.querySelector(place.selector.trim());
+  const selector = place?.selector.trim();
+  const found = selector && root.querySelector(selector);
   if (found || !(place?.row >= 0)) return found;
   const rows = rowsOf(root);
   return rows[Math.min(place.row, rows.length - 1)];

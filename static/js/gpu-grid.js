@@ -19,6 +19,7 @@ import { count, locale, say } from "./words.js";
 
 const TITLES = {
   free: say("free", { context: "state of a GPU, not in use" }),
+  reserved: say("reserved", { context: "state of a GPU" }),
   busy: say("in use", { context: "state of a GPU" }),
   idle: say("under 10% used", { context: "state of a GPU" }),
   unmeasured: say("allocated, not measured"),

@@ -1,4 +1,5 @@
-// A submission as the command and as the HTTP request that do the same.
+// A submission as the command and as the HTTP request that do the same. `parent` is the job that is
+// rerun: in its own team, so that for another one the spec is submitted.
 const quoted = (text) =>
   /^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 

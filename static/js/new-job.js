@@ -111,7 +111,7 @@ class NewJob {
   begin(find) {
     this.fill();
     this.form.openFilled();
-    if (this.parent) showChanges(this.targets.changes, this.targets.unchanged, this.#firstChanges);
+    if (this.parent) this.showChanges(this.#firstChanges);
     const refused = JSON.parse(document.getElementById("refused").textContent);
     if (refused.length) {
       this.faults.show(refused, []);
@@ -218,7 +218,7 @@ class NewJob {
     this.showOffers((!isBlank && found.start?.suggestions) || []);
     showCost(this.targets.cost, found.cost, found.price);
     this.showImage(found.image);
-    showChanges(this.targets.changes, this.targets.unchanged, found.changes);
+    this.showChanges(found.changes);
     if (this.spec.isScript && found.spec) this.form.fillFrom(new SpecDocument(found.yaml));
     this.showCommand();
   }
@@ -247,12 +247,25 @@ class NewJob {
     return say("Pulls docker.io/library/{name}.", { context: "text, new-job", name: tagged });
   }
 
+  showChanges(changes) {
+    const { parentTeam: before } = this.root.dataset;
+    const moved = this.isMoved ? [{ field: "team", before, after: this.team.value }] : [];
+    showChanges(this.targets.changes, this.targets.unchanged, changes && [...moved, ...changes]);
+  }
+
+  // Whether a rerun goes to another team than its parent.
+  get isMoved() {
+    return (
+      Boolean(this.parent && this.team?.value) && this.team.value !== this.root.dataset.parentTeam
+    );
+  }
+
   // -- the same as a command
   showCommand() {
     const given = {
       yaml: this.area.value,
       team: this.team?.value ?? "",
-      parent: this.parent,
+      parent: this.isMoved ? "" : this.parent,
       changes: this.#answer?.changes ?? this.#firstChanges,
       api: this.root.dataset.api,
     };

@@ -81,11 +81,47 @@ function showChosen() {
   button.disabled = !names.length;
   button.classList.toggle("primary", names.length > 0);
   button.textContent = names.length ? `${label} (${names.length})` : label;
+  const dialog = document.getElementById("edit-limits");
+  if (!names.length && dialog.open) dialog.close(); // opened by a link: for nobody
+  showLimits(boxes.map((box) => box.value));
   document.querySelector("[data-chosen]").textContent = say("For: {names}", {
     context: "whose limits",
     names: new Intl.ListFormat(locale, { type: "unit" }).format(names),
   });
 }
+
+// The fields show the limits that all of them have. What is not edited is kept.
+function showLimits(whose) {
+  for (const row of document.querySelectorAll("#edit-limits tr:has([name=limit])")) {
+    const field = row.querySelector("[name=limit]");
+    const { value: resource } = row.querySelector("[name=resource]");
+    const found = new Set(
+      whose.map(
+        (who) =>
+          document.querySelector(
+            `a[data-limit][data-who="${CSS.escape(who)}"][data-resource="${CSS.escape(resource)}"]`,
+          )?.dataset.limit,
+      ),
+    );
+    const [same = "none"] = found.size === 1 ? found : ["different"]; // a class without a column has no limit
+    field.value = field.defaultValue = ["none", "different"].includes(same) ? "" : same;
+    field.placeholder =
+      same === "none"
+        ? say("No limit", { context: "placeholder" })
+        : same === "different"
+          ? say("Unchanged", { context: "placeholder" })
+          : "";
+    const guaranteed = row.querySelector("[name=guaranteed]:not([type=hidden])");
+    if (guaranteed) guaranteed.placeholder = say("Unchanged", { context: "placeholder" });
+  }
+}
+document
+  .getElementById("edit-limits-form")
+  ?.addEventListener("formdata", ({ formData, target }) => {
+    formData.delete("limit");
+    for (const { value, defaultValue } of target.querySelectorAll("[name=limit]"))
+      formData.append("limit", value === defaultValue ? "" : value.trim() || "none");
+  });
 document.addEventListener("change", ({ target }) => target.name === "who" && showChosen());
 showChosen();
 

@@ -12,7 +12,7 @@ from django.test import Client
 from billing.models import AttemptGpuTime, LedgerLine
 from clusters.backend_options import backend_kinds
 from clusters.backends import backend_of
-from clusters.models import Node
+from clusters.models import Cluster, Node
 from datasets.models import Version
 from demo import checkpoints, datasets, experiments, history, registry, telemetry, usage
 from demo.simulation import plan
@@ -59,8 +59,15 @@ def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
 
 
 def test_running_jobs_of_the_demo_save_checkpoints_to_resume_from(demo):
-    with no_scope():
-        checkpoints.feed(threading.Event())
+    def feed(is_shown: bool) -> int:
+        with platform_scope("test"):
+            Cluster.objects.update(is_enabled=is_shown)
+        with no_scope():
+            checkpoints.feed(threading.Event())
+        with platform_scope("test"):
+            return Version.objects.count()
+
+    assert feed(False) < feed(True)  # the portal leaves alone what the replay hides
     with platform_scope("test"):
         job = Job.objects.get(id=Version.objects.latest("created_at").job_id)
         assert State(job.state) is State.RUNNING

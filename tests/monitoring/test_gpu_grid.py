@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from clusters.models import Cluster, Gpu, Node
+from clusters.models import Cluster, Gpu, Node, PoolReservation
 from clusters.services.inventory import take_inventory
-from jobs.models import Attempt
+from jobs.models import Attempt, Job
+from monitoring.platform_overview import gpu_counts
+from portal.core import clock
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
-from workspaces.tenancy.scope import platform_scope
+from workspaces.organizations.bootstrap import PLATFORM
+from workspaces.tenancy.scope import no_scope, platform_scope
 
 # Queries after a change of the inventory: nodes, GPUs by type, GPUs that the portal assigns, use.
 OF_NODES = 4
@@ -50,6 +54,29 @@ def test_wall_has_one_row_per_node_with_usage_bits(story, twins):
     assert [c["is_exact"] for c in wall["clusters"]] == [False, True]
     assert wall["nodes"] == [["n0", 0, 1, 4, 0b111, [0], [0]], ["n0", 1, 0, 4, 0b100, [1], []]]
     assert (wall["types"], wall["partitions"]) == (["a100", "h100"], ["main"])
+
+
+def test_reserved_gpus_are_not_free(story, twins):
+    local, now = twins[0], clock.now()
+    with platform_scope("test"):
+        job = Job.objects.get()
+        PoolReservation.objects.create(
+            org_id=job.org_id,
+            team_id=job.team_id,
+            cluster=local,
+            name="kept",
+            gpu_type="h100",
+            gpus=2,
+            nodes={"n0": 2},
+            starts_at=now - timedelta(days=1),
+            ends_at=now + timedelta(days=1),
+        )
+    assert story.api(story.ben).get(WALL).json()["reserved"] == {"1": 2}
+    with no_scope():
+        counts = gpu_counts(PLATFORM)["clusters"]["local"]
+    assert (counts["free"], counts["reserved"], counts["allocated"]) == (1, 2, 1)
+    page = story.client(story.ben).get("/atlas/nodes/n0?cluster=local").content.decode()
+    assert page.count(">reserved<") == 2 and page.count(">free<") == 1
 
 
 def test_wall_shows_jobs_only_to_those_who_may_see_them(story, twins):

@@ -61,7 +61,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     with services.scope_of(chain):
         if other := log.answered(request):
             return other
-        shown = log.shown(request.actor, _asked(request.GET))
+        shown = log.shown(request.actor, _asked(request.GET, chain))
         lines = fact_lines(shown.rows, None if chain == NO_ORG else request.org)
         shown.rows = [_row(*pair) for pair in zip(shown.rows, lines, strict=True)]
         state = chain_state(chain)
@@ -83,10 +83,16 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     )
 
 
-def _asked(query: Any) -> Any:
-    """Return the query; without a question, the page begins with what people did."""
+def _asked(query: Any, chain: UUID) -> Any:
+    """Return the query; without a question, an organization's begins with what people did.
+
+    The installation has few events, most of which no person caused: it begins with all.
+    """
     asked = query.copy()
     if "by" not in asked:
+        if chain == NO_ORG:
+            asked["by"] = "all"
+            return asked
         questions = {"q", "actor", "kind", "subject", "address", "request"}
         asked["by"] = "all" if questions & {name for name in asked if asked[name]} else "people"
     return asked

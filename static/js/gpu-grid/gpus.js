@@ -5,7 +5,16 @@ import { say } from "../words.js";
 const IDLE = 10; // percent of use below which an allocated GPU counts as idle
 const BITS = 31; // of a number that bit operators take
 
-export const STATES = ["free", "busy", "idle", "unmeasured", "drained", "down", "unhealthy"];
+export const STATES = [
+  "free",
+  "reserved",
+  "busy",
+  "idle",
+  "unmeasured",
+  "drained",
+  "down",
+  "unhealthy",
+];
 const ALLOCATED = new Set(["busy", "idle", "unmeasured"]);
 export const isAllocated = (state) => ALLOCATED.has(state);
 
@@ -34,10 +43,17 @@ export function readGrid(answer) {
         const heat = answer.heat?.[index]?.[gpu] ?? null;
         return { use, heat, state: stateOf(node, isSet(allocated, gpu), use) };
       });
+      reserve(node.gpus, answer.reserved?.[index] ?? 0);
       return node;
     },
   );
   return { ...answer, nodes };
+}
+
+// The last free GPUs of a node are those that are kept for single teams.
+function reserve(gpus, n) {
+  const free = gpus.filter(({ state }) => state === "free");
+  for (const gpu of n ? free.slice(-n) : []) gpu.state = "reserved";
 }
 
 const isSet = (bits, n) => Boolean(n < BITS ? (bits >> n) & 1 : Math.floor(bits / 2 ** n) % 2);

@@ -1,6 +1,6 @@
 // Draw the cells of a layout. A free GPU is a thin square; an allocated one has a coloured outline
-// and is filled by its use from below; tiny cells are tinted instead. Out of service has one
-// diagonal, down two.
+// and is filled by its use from below; tiny cells are tinted instead. A reserved one has
+// a square inside. Out of service has one diagonal, down two.
 import { count } from "../words.js";
 import { isAllocated } from "./gpus.js";
 import { colours, meanOf, placeOf } from "./heat.js";
@@ -8,6 +8,7 @@ import { colours, meanOf, placeOf } from "./heat.js";
 const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus", "succeeded"];
 const STROKES = {
   free: "line-strong",
+  reserved: "text-2",
   busy: "accent",
   idle: "warn",
   unmeasured: "accent",
@@ -101,6 +102,10 @@ function drawCell(pen, ink, x, y, side, { state, use }) {
     pen.fillRect(x + 1, y + side - 1 - high, side - 2, high);
   }
   pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
+  if (state === "reserved") {
+    const room = Math.max(1, Math.round(side / 4));
+    pen.strokeRect(x + room + 0.5, y + room + 0.5, side - 2 * room - 1, side - 2 * room - 1);
+  }
   if (state === "unmeasured") {
     const dot = Math.max(1, Math.round(side / 4));
     pen.fillRect(x + (side - dot) / 2, y + (side - dot) / 2, dot, dot);

@@ -99,10 +99,11 @@ function located({ field, message, line }, labelOf) {
   const said = described({ field: field && labelOf(field), message });
   return line ? `${say("line {n}", { context: "result of a check", n: line })}: ${said}` : said;
 }
-// What a check refuses: the name of its field, which says why, or else its text.
+// What a check refuses: its field, which says why at its place or in the list, or else its text.
 function refused({ text, errors }, labelOf) {
   const field = errors?.[0]?.field ?? "";
-  const label = field && labelOf(field);
-  return label && label !== field ? say("Change {field}.", { context: "result of a check", field: label }) : text;
+  return field
+    ? say("Change {field}.", { context: "result of a check", field: labelOf(field) })
+    : text;
 }
 const described = ({ field, message }) => (field ? `${field}: ${message}` : message);
