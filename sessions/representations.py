@@ -173,7 +173,7 @@ def _progress(
         return None
     pending = explanation_of(job, viewer)
     if pending is not None:
-        start = expected_start_of(job)
+        start = None if pending.is_starting else expected_start_of(job)
         return {"text": pending.text, "expected": start.as_dict() if start else None}
     image = str(job.spec.get("image", ""))
     if row["state"] == "queued":

@@ -148,6 +148,7 @@ FORMATS = {
     "clusters/health/checks.py",
     "experiments/search/expressions.py",
     "jobs/notices.py",  # of kinds
+    "jobs/ports/provider.py",  # likewise
     "notifications/services/grouping.py",  # likewise
     "portal/core/event_texts.py",  # likewise
     "portal/core/messages.py",

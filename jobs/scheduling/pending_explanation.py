@@ -53,6 +53,11 @@ class PendingExplanation:
     advice: str = ""
     history: list[PendingSpellShape] = field(default_factory=list)
 
+    @property
+    def is_starting(self) -> bool:
+        """Nothing is missing: an expected start would only confuse."""
+        return self.code == Wait.EVALUATING
+
     def as_dict(self) -> PendingShape:
         return {
             "code": self.code,

@@ -105,7 +105,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
     attempt = _chosen(request, row, tasks)
     detail = representations.job_detail(row)
     explanation = pending_explanation.explanation_of(row, request.actor)
-    start = expected_start_of(row) if explanation else None
+    start = expected_start_of(row) if explanation and not explanation.is_starting else None
     may_change_it = may_change(request.actor, row)  # type: ignore[attr-defined]
     tab = _tab(request)
     ports = port_rows(attempt, row)

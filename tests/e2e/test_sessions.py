@@ -38,7 +38,7 @@ def opened(page: Page, portal: Portal, template: str) -> Page:
     page.get_by_role("button", name="Start session").click()
     expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
     with page.expect_popup() as popup:
-        page.get_by_role("link", name="Open").click()
+        page.get_by_role("link", name="Open", exact=True).click()
     return popup.value
 
 
@@ -62,8 +62,9 @@ def test_terminal_runs_commands_and_survives_a_reload(portal: Portal, page: Page
     app.keyboard.press("Enter")
     expect(app.locator("#note")).to_be_hidden()
     stop(page)
+    expect(app.locator("#note")).to_contain_text("The session has ended. View session")
     app.reload()
-    expect(app.locator("body")).to_contain_text("The app does not answer")
+    expect(app.locator("h1")).to_have_text("The session has ended.")
 
 
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):

@@ -113,7 +113,7 @@ def test_web_app_opens_in_browser_programs_and_command(
         with pytest.raises(ConnectionClosed):
             socket.recv(30)
     app.goto(port["url"])
-    expect(app.locator("body")).to_contain_text("The app does not answer")
+    expect(app.locator("h1")).to_contain_text(f"Job #{number} has ended")
     expect(app.locator("body")).to_contain_text("serving")
     expect(app.get_by_role("link", name=f"#{number} web app")).to_be_visible()
 
