@@ -75,7 +75,7 @@ async function again() {
   if (!note.dataset.page) return;
   const link = document.createElement("a");
   link.href = note.dataset.page;
-  link.textContent = say("View session");
+  link.textContent = say("View session", { context: "text, terminal" });
   note.append(" ", link);
 }
 
