@@ -516,7 +516,7 @@ def test_repository_of_another_team_is_refused_at_submission(stage):
             submit(stage, stage.ben, outputs={"ckpt": {"checkpoint": name}})
         assert caught.value.data["errors"][0]["field"] == "outputs.ckpt"
     # Its owner sees it, and has no token of which to speak.
-    with pytest.raises(InvalidInput, match="taken belongs to Speech.*A job of Vision can't write"):
+    with pytest.raises(InvalidInput, match=r"taken belongs to Speech.*A job of Vision can't write"):
         submit(stage, stage.ada, outputs={"ckpt": {"checkpoint": "taken"}})
 
 
