@@ -63,7 +63,6 @@ ERRORS = (
     Message("Unavailable", context="error"),
     Message("Internal error", context="error"),
 )
-ROLES = (_("In the organization"), Message("In a team", context="where a role holds"))
 TRIES = (
     Message("user error", context="why a job ended"),
     _("command not found"),

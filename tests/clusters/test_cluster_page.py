@@ -211,7 +211,7 @@ def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, bi
 def test_connection_test_stores_the_version(dot, big):
     dot.post(PAGE, {"do": "test"})
     assert Cluster.objects.get().version == "22.05"
-    assert "a scheduler 22.05" in dot.get(PAGE).content.decode()
+    assert "A scheduler 22.05" in dot.get(PAGE).content.decode()
 
 
 def test_cluster_page_takes_a_constant_number_of_statements(

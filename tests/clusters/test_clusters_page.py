@@ -64,7 +64,7 @@ def test_troubled_cluster_has_a_banner_and_an_unknown_kind_is_still_shown(dot):
     )
     Cluster.objects.create(name="old", backend="gone-by")
     text = dot.get(PAGE).content.decode()
-    assert "no route to host" in text and "gone-by" in text
+    assert "no route to host" in text and "Gone-by" in text
 
 
 def test_cluster_is_tested_disabled_and_enabled_from_its_row(dot):

@@ -152,6 +152,7 @@ MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses
     "wait",
     "condition",
     "placement",
+    "gpu_types",
     "native_id",
     "subject_type",
     "request_id",

@@ -47,12 +47,12 @@ def test_session_is_listed_with_device_address_and_times(story):
     browsing(story, story.ben)
     [row] = sessions_of(story.ada.id, browser.session.session_key)
     assert (row["device"], row["address"], row["is_current"]) == (
-        "Firefox on Linux",
+        "Firefox 145 on Linux",
         "192.0.2.7",
         True,
     )
     page = browser.get("/accounts/sessions/").content.decode()
-    assert "Firefox on Linux" in page and "This session" in page
+    assert "Firefox 145 on Linux" in page and "This session" in page
 
 
 def test_session_use_is_written_once_a_minute(story, django_assert_num_queries):
@@ -137,7 +137,7 @@ def test_expired_sessions_are_deleted(story):
 @each(
     ("agent", "name"),
     [
-        (FIREFOX, "Firefox on Linux"),
+        (FIREFOX, "Firefox 145 on Linux"),
         ("", "Unknown"),
         ("python-httpx/0.28", "A program"),
         (
@@ -145,14 +145,14 @@ def test_expired_sessions_are_deleted(story):
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
                 "Chrome/143.0 Safari/537.36 Edg/143.0"
             ),
-            "Edge on Windows",
+            "Edge 143 on Windows",
         ),
         (
             (
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like "
                 "Gecko) Version/26.0 Safari/605.1.15"
             ),
-            "Safari on macOS",
+            "Safari 26 on macOS",
         ),
         (
             (

@@ -38,7 +38,10 @@ from workspaces.web.role_texts import role_summary
 from workspaces.web.views import READ_WRITE, team_named
 
 EVERYWHERE = "*"  # instead of a team
-_COLUMNS = {"org": "In the organization", "team": "In a team"}
+_COLUMNS = {
+    "org": Message("In the organization"),
+    "team": Message("In a team", context="where a role holds"),
+}
 
 
 @page(P.MEMBERS_READ, READ_WRITE)

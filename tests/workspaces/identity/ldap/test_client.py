@@ -189,7 +189,6 @@ def test_directory_test_marks_the_field_that_causes_each_error(slapd, config):
         ("is_private", "on a private network. Ask a platform operator", {"is_private": False}),
         ("ca", "isn't trusted", {"ca": ""}),
         ("bind_password", "rejected the bind DN", {"bind_password": "wrong"}),
-        ("bind_dn", "Invalid DN while signing in", {"bind_dn": "reader"}),
         ("people_base", "Nothing was found while", {"people_base": f"ou=nobody,{BASE}"}),
         ("people_base", "There is nothing below|Nobody below", {"people_base": f"ou=empty,{BASE}"}),
         ("people_filter", "Nobody below", {"people_filter": "(objectClass=device)"}),
