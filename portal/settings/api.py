@@ -30,6 +30,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobStateEnum": "jobs.states.JOB.by_key",
         "NodeStateEnum": "clusters.states.NODE.by_key",
+        "SessionStateEnum": "sessions.states.SESSION.by_key",
         "RequestStateEnum": "workspaces.states.REQUEST.by_key",
         "TelemetrySourceKindEnum": ["dcgm", "prometheus"],
     },
