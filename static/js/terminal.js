@@ -70,7 +70,7 @@ function connect() {
 async function again() {
   const answer = await fetch("status").catch(() => null);
   const text = answer?.status === 502 ? await answer.text() : "";
-  if (!text.includes("The session has ended.")) return connect();
+  if (!/session has ended/.test(text)) return connect();
   tell(say("The session has ended."));
   if (!note.dataset.page) return;
   const link = document.createElement("a");

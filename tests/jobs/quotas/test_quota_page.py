@@ -101,7 +101,7 @@ def test_form_without_subject_or_change_is_refused(story):
     ada = story.client(story.ada)
     for form, word in (
         ({"resource": "gpu", "limit": "1"}, "choose at least one team"),
-        ({"who": "team:vision"}, "enter a limit"),
+        ({"who": "team:vision"}, "change a limit or a guarantee"),
         ({"who": "team:vision", "resource": "gpu", "limit": "many"}, "a number"),
     ):
         assert word in ada.post("/atlas/quotas", form, follow=True).content.decode()
