@@ -101,8 +101,12 @@ def teams_to_start_in(actor: Actor) -> QuerySet[Team]:
 
 
 def may_open(actor: Actor, session: InteractiveSession) -> bool:
-    """Return whether the gateway lets the actor in (`jobs.ports.access.check_access`)."""
-    is_own = session.owner_id == actor.user_id
-    return actor.may(Permission.JOBS_EXEC, session.team_id) and (
-        is_own or actor.may(Permission.JOBS_EXEC_OTHERS, session.team_id)
+    """Return whether the gateway lets the actor in (`jobs.ports.access.check_access`).
+
+    It asks for the owner of the job: whoever started the session last.
+    """
+    job = session.job
+    is_own = job.owner_id == actor.user_id
+    return actor.may(Permission.JOBS_EXEC, job.team_id) and (
+        is_own or actor.may(Permission.JOBS_EXEC_OTHERS, job.team_id)
     )
