@@ -53,8 +53,13 @@ def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> boo
     return True
 
 
-def watch_the_example(portal: Portal, page: Page, wait_for: Callable) -> None:
-    """Sign in, press “Run the example”, and see everything move without a reload until the end."""
+def watch_the_example(
+    portal: Portal, page: Page, wait_for: Callable, finish: Callable[[], None] = lambda: None
+) -> None:
+    """Sign in, press “Run the example”, and see everything move without a reload until the end.
+
+    `finish` is called once everything has moved, and may let the job end.
+    """
     sign_in(page, portal)
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
@@ -76,6 +81,7 @@ def watch_the_example(portal: Portal, page: Page, wait_for: Callable) -> None:
     )
     loss.wait_for(timeout=60_000)
     assert moves(wait_for, lambda: loss.evaluate(DRAWN))
+    finish()
     expect(page.locator(".job-head .state")).to_have_class(re.compile("succeeded"), timeout=90_000)
     page.locator("[data-tab=logs]").click()
     complete = re.compile(r"^\s*The log is complete: [\d,]+ bytes\.\s*$")

@@ -7,6 +7,7 @@ every block in the gate, and root the first commands, whose job runs in another 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -150,14 +151,13 @@ class Newcomer(Portal):
         wrapper = f'#!/bin/sh\nPYTHONPATH="{self.clone}/client" exec "{self.clone}/.venv/bin/python" -m muster "$@"\n'
         (self.closed / "muster.sh").write_text(wrapper)
         (self.closed / "muster.sh").chmod(0o755)
-        self.shorten_the_example(2)
+        self.change_the_example(DIGITS_SECONDS="2")
         furnish(self.home, "", super().environment)
 
-    def shorten_the_example(self, seconds: int) -> None:
+    def change_the_example(self, **settings: str) -> None:
         job = self.clone / "examples/digits/job.yaml"
-        rate = 'DIGITS_RATE: "1"'
-        text = re.sub(f"{rate}[^}}]*", f'{rate}, DIGITS_SECONDS: "{seconds}"', job.read_text())
-        job.write_text(text)
+        envs = json.dumps({"DIGITS_RATE": "1", **settings})
+        job.write_text(re.sub("envs: {[^}]*}", f"envs: {envs}", job.read_text()))
 
     def command(self) -> list[str]:
         mounts = []
@@ -258,12 +258,21 @@ def test_commands_of_the_readme_run_as_written():
         walk(portal)
 
 
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """Return an empty folder that every user of this machine may read."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
 @pytest.mark.browser
-def test_first_minutes_of_root_with_a_browser(page: Page, wait_for: Callable):
+def test_first_minutes_of_root_with_a_browser(page: Page, wait_for: Callable, open_path: Path):
+    stop = open_path / "stop"  # the job lasts until everything was seen, however slow the machine
     with newcomer(0) as portal:
         see_welcome(portal)
-        portal.shorten_the_example(8)
-        watch_the_example(portal, page, wait_for)
+        portal.change_the_example(DIGITS_SECONDS="300", DIGITS_STOP=str(stop))
+        watch_the_example(portal, page, wait_for, finish=stop.touch)
         page.goto("about:blank")  # it would complain about the portal's end
         first_job, more, _ = block(IN_ORDER[0]).partition("muster job submit")
         assert more and "\nhello\n" in portal.type(first_job)
