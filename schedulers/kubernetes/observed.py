@@ -175,10 +175,10 @@ class JobObserver:
         refusal = "" if pods else self._refusal(job)
         now = datetime.now(UTC) + self._wire.ahead
         queued = self._queued(job)
-        seen = states.by_our_clock(
-            states.observe(key, job, pods, tail, self._limits, now, refusal, queued),
-            self._wire.ahead,
-        )
+        seen = states.observe(key, job, pods, tail, self._limits, now, refusal, queued)
+        if states.may_be_taken(seen, job, pods) and (newest := self.ask(key)) is not None:
+            seen = states.observe(key, newest, pods, tail, self._limits, now, refusal, queued)
+        seen = states.by_our_clock(seen, self._wire.ahead)
         if seen.state.is_final:
             if seen.reason == Reason.PREEMPTED:
                 self._give_up(job)  # a queue would start it again, and a retry is a new attempt

@@ -260,6 +260,26 @@ def is_behind(job: Object, pods: Sequence[Object]) -> bool:
     )
 
 
+def may_be_taken(seen: Observation, job: Object, pods: Sequence[Object]) -> bool:
+    """Return whether the queue may have suspended the Job since it was read: its pods are newer."""
+    return (
+        seen.state.is_final
+        and seen.reason != Reason.PREEMPTED
+        and bool(names.queue_of(job))
+        and any(map(_was_deleted, pods))
+    )
+
+
+def _was_taken(job: Object, pod: Object) -> bool:
+    """Return whether the Job is suspended, or was since the pod was made.
+
+    `startTime` is that of the last time it was unsuspended.
+    """
+    began = time_of(job.get("status", {}).get("startTime"))
+    made = time_of(pod["metadata"].get("creationTimestamp"))
+    return bool(job["spec"].get("suspend") or (began and made and began > made))
+
+
 def _still_ending(job: Object, pods: Sequence[Object], now: datetime) -> bool:
     """Return whether to keep waiting for pods that have not reported their end."""
     since = [
@@ -316,8 +336,8 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
             reason = Reason.INTERRUPTED  # its kubelet was there to stop it
         return reason, _stopped_text(f"{native_reason}: {message}", ended)
     if (
-        job["spec"].get("suspend")
-        and names.queue_of(job)
+        names.queue_of(job)
+        and _was_taken(job, pod)
         and not is_asked
         and (ended.get("exitCode") or _was_deleted(pod))
     ):

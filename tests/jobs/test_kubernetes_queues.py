@@ -16,6 +16,8 @@ from tests.jobs.kubernetes_site import Site
 from tests.jobs.stage import only_attempt
 from tests.schedulers.kubernetes_stage import launch
 
+LATER = "2099-01-01T00:00:00Z"
+
 
 @pytest.fixture
 def queued(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
@@ -115,6 +117,29 @@ def test_evicted_job_is_preempted_and_does_not_run_twice(queued):
     for _ in range(10):
         queued.look()
     assert queued.runs() == [1]
+
+
+@pytest.mark.parametrize("is_admitted_again", [False, True])
+def test_suspension_that_is_heard_after_the_end_of_its_pod_is_a_preemption(
+    queued, is_admitted_again
+):
+    job = submit(queued, "sleep 60")
+    queued.until(lambda: queued.states() == [State.RUNNING])
+    store = queued.double.store
+    before, pod = store.all("jobs", "")[0], store.all("pods", "")[0]
+    queued.double.kueue.take_back(before)
+    if is_admitted_again:
+        later = {"spec": {**before["spec"], "suspend": False}, "status": {"startTime": LATER}}
+        store.update(
+            "jobs",
+            before["metadata"]["namespace"],
+            before["metadata"]["name"],
+            lambda thing: thing.update(later),
+        )
+    pod["metadata"]["deletionTimestamp"], pod["status"]["phase"] = LATER, "Failed"
+    key = only_attempt(job).key
+    seen = backend_of(queued.cluster)._view.observe(key, before, [pod], lambda _: "")
+    assert seen.reason == Reason.PREEMPTED
 
 
 def test_job_without_a_queue_starts_at_once_where_kueue_is_installed(queued):

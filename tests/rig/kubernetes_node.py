@@ -91,7 +91,8 @@ class Node:
                 and not job.get("status", {}).get("active")
                 and _conditions(job) <= {"Suspended"}
             ):
-                self._job_status(job, {"active": job["spec"]["parallelism"]})
+                status = {"active": job["spec"]["parallelism"], "startTime": now()}
+                self._job_status(job, status)
                 for rank in range(job["spec"]["completions"]):
                     self._make_pod(job, rank)
 
