@@ -9,7 +9,7 @@ from typing import Any
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from schedulers.spec import JobSpec, SpecErrors, parse_mapping
-from sessions.templates import DATA, PORT, WORKSPACE, SessionTemplate, template_named
+from sessions.templates import DATA, PORT, SSH_PORT, WORKSPACE, SessionTemplate, template_named
 
 KIND = "session"
 GRACE = 10  # seconds between SIGTERM and SIGKILL: apps save what they have at once
@@ -104,7 +104,7 @@ def _mapping(template: SessionTemplate, choices: SessionChoices) -> dict[str, An
         "run": template.run + command,
         **({"inputs": {DATA: {"checkpoint": name} if is_checkpoint else name}} if name else {}),
         **({"workspaces": {WORKSPACE: choices.workspace}} if choices.workspace else {}),
-        "ports": [port],
+        "ports": [port, {"name": SSH_PORT, "protocol": "ssh"}],
         "policy": {
             "max_runtime": choices.time_limit or template.time_limit,
             "grace": GRACE,

@@ -42,6 +42,7 @@ from portal.gateway.provider import (
     Target,
 )
 from portal.gateway.routes import TUNNEL, Route, route_of
+from portal.gateway.shells import open_shell
 from portal.gateway.tunnels import Tunnels
 
 log = logging.getLogger(__name__)
@@ -257,8 +258,13 @@ class Gateway:
         self._streams.add(stream)
         self._touch(grant)
         try:
-            if request.credential.token and _is_forward(request.head):
-                upstream = await self._connect(grant)
+            is_forward = bool(request.credential.token) and _is_forward(request.head)
+            if grant.shell and not is_forward:
+                number = request.route.address.number
+                why = f"This port speaks SSH: muster ssh {number}"
+                return _send(client, request.head, answers.plain(400, why))
+            if is_forward:
+                upstream = await self._forwarded(grant)
                 channel.write(answers.switched(request.head, FORWARD))
                 channel.use_websocket()
                 await self._pass_bytes(client, upstream, grant)
@@ -375,6 +381,14 @@ class Gateway:
                 idle.remove(entry)
             if not idle:
                 del self._idle[key]
+
+    async def _forwarded(self, grant: Grant) -> Channel:
+        """Return what a client's plain bytes go to: the port, or SSH to the shell behind it."""
+        if not grant.shell:
+            return await self._connect(grant)
+        (await self._connect(grant)).abort()  # so that a shell that does not run is said in words
+        keys = await self._ask(lambda: self.provider.shell_keys(grant))
+        return await open_shell(keys, grant.shell, lambda: self._connect(grant))
 
     async def _connect(self, grant: Grant) -> Channel:
         """Return a new connection to the app. Raises NotServing, NotReady."""
