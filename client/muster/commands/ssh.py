@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 from typer import Argument, Option
@@ -13,8 +15,11 @@ from muster.options import Commands
 from muster.output import Session
 from muster.ssh import Ssh, carry_stdio
 
-COMMANDS = {"ssh": ("app", 25, "Open a shell in a session, or run a command there.")}
-app = Commands(help="Open a shell in a session, or run a command there.")
+COMMANDS = {
+    "ssh": ("app", 25, "Open a shell in a session, or run a command there."),
+    "exec": ("app", 25, "Run a command in a job that has a shell, with a terminal."),
+}
+app = Commands()
 
 
 @app.command(
@@ -57,8 +62,33 @@ def ssh(
     elif not which:
         raise InvalidInput("Which session? For example: muster ssh 12")
     else:
-        words = own.words(which, command or [])
-        try:
-            os.execvp(words[0], words)  # noqa: S606  OpenSSH
-        except FileNotFoundError as error:
-            raise InvalidInput("ssh is not installed here. Install the OpenSSH client.") from error
+        _become(own.words(which, command or []))
+
+
+@app.command("exec", context_settings={"allow_interspersed_args": False})
+def exec_(
+    session: Session,
+    which: Annotated[str, Argument(metavar="JOB", help="Number of a job, or a session.")],
+    command: Annotated[
+        list[str] | None, Argument(metavar="[--] [CMD]", help="By default a shell.")
+    ] = None,
+    has_input: Annotated[bool, Option("-i", "--stdin", help="Pass standard input on.")] = False,
+    terminal: Annotated[bool, Option("-t", "--tty", help="Open a terminal.")] = False,
+) -> None:
+    """Run a command in a running job that has a port for SSH, such as a session.
+
+    muster exec -it 12 opens a shell; muster exec 12 nvidia-smi. The exit code is that of the
+    command. `muster job exec` runs short commands in any job.
+    """
+    words = list(command or [])
+    words = words[1:] if words[:1] == ["--"] else words
+    options = ["-tt"] if terminal else [] if has_input or not words else ["-n"]
+    text = [shlex.join(words)] if words else []
+    _become(Ssh(session.client).words(which, [*options, *text]))
+
+
+def _become(words: Sequence[str]) -> None:
+    try:
+        os.execvp(words[0], words)  # noqa: S606  OpenSSH
+    except FileNotFoundError as error:
+        raise InvalidInput("ssh is not installed here. Install the OpenSSH client.") from error

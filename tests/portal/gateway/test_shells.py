@@ -20,7 +20,7 @@ from tests.rig.processes import free_port, wait_until
 from workspaces.access.actors import Actor
 
 BEN, EVE = UUID(int=1), UUID(int=2)
-SECRET = "of the job"  # noqa: S105
+SECRET = "of the job"
 
 
 @pytest.fixture
