@@ -8,6 +8,7 @@ from jobs.models import Attempt, Job
 from jobs.selectors.jobs import find_attempt, find_job
 from jobs.specs.stored import spec_of
 from portal.core.errors import NotFound
+from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.gateway.provider import Address
 from schedulers.spec import Port, PortAccess, ports_of
@@ -39,6 +40,12 @@ def find_port(actor: Actor, address: Address) -> OpenPort:
     check_access(actor, job, port)
     attempt = find_attempt(job, address.task)
     return OpenPort(job, attempt, port, ports_of(spec_of(job), attempt.id)[port.name])
+
+
+def record_opened(job: Job, index: int, port: str, email: str) -> None:
+    """Record that somebody opens a port of a job."""
+    about = {"number": job.number, "index": index, "port": port}
+    record(EventRecord("job.port_opened", job.org_id, "job", job.id, email, about))
 
 
 def check_access(actor: Actor, job: Job, port: Port) -> None:

@@ -78,7 +78,8 @@ class PortProvider:
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
             key, number, person = found.attempt.key, found.number, str(actor.user_id)
             if found.port.protocol is PortProtocol.SSH:
-                return Grant(key, number, person, shell=ssh.shell_secret(key))
+                secret = ssh.shell_secret(key)
+                return Grant(key, number, person, f"token {secret}", secret)
             return Grant(key, number, person, kind_of(found.job).authorization(found.job))
 
     @_entry
@@ -112,6 +113,8 @@ class PortProvider:
 
     @_entry
     def shell_keys(self, grant: Grant) -> ShellKeys:
+        with platform_scope("the gateway has checked who asks"):
+            ssh.record_use(_attempt(grant.key), UUID(grant.person))
         return ssh.keys_of(UUID(grant.person))
 
     @_entry

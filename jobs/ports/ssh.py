@@ -24,12 +24,15 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_public_key,
 )
 
+from jobs.models import Attempt
+from jobs.ports.access import record_opened
 from portal.core import clock, vault
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.shapes import Time
 from portal.gateway.provider import ShellKeys
 from workspaces.access.actors import Actor
+from workspaces.models import User
 
 VALID = timedelta(minutes=5)
 _EARLIER = timedelta(minutes=1)  # clocks differ
@@ -53,6 +56,12 @@ def keys_of(person: UUID) -> ShellKeys:
     host = _key(_HOST, b"")
     pem = host.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
     return ShellKeys(pem.decode(), (_line(_key(_PERSON, person.bytes)),))
+
+
+def record_use(attempt: Attempt, person: UUID) -> None:
+    """Record that a person opens SSH to an attempt."""
+    user = User.objects.get(id=person)
+    record_opened(attempt.job, attempt.index, "ssh", user.email)
 
 
 def certificate_for(*, actor: Actor, public_key: str) -> SshCertificateShape:

@@ -50,7 +50,7 @@ class Grant:
     """Permission to use one port. `key` and `port` identify it; connections count for `person`.
 
     `authorization` is a header for the app, whose secret no browser and no neighbour has. `shell` is
-    the secret of a port that the gateway serves itself over SSH, for the shell of the job behind it.
+    that of a port that the gateway serves itself over SSH, for the shell of the job behind it.
     """
 
     key: str
@@ -110,7 +110,7 @@ class EndpointProvider(Protocol):
         """Return a ticket and a path for a code, which is used up. Raises NotPermitted."""
 
     def shell_keys(self, grant: Grant) -> ShellKeys:
-        """Return what the person of a grant may sign in with over SSH."""
+        """Return what the person of a grant may sign in with over SSH, and record that they do."""
 
     def tunnel_key(self, token: str, client: str) -> str:
         """Return the key of the running attempt whose token this is. Raises NotAuthenticated."""

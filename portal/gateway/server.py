@@ -259,10 +259,6 @@ class Gateway:
         self._touch(grant)
         try:
             is_forward = bool(request.credential.token) and _is_forward(request.head)
-            if grant.shell and not is_forward:
-                number = request.route.address.number
-                why = f"This port speaks SSH: muster ssh {number}"
-                return _send(client, request.head, answers.plain(400, why))
             if is_forward:
                 upstream = await self._forwarded(grant)
                 channel.write(answers.switched(request.head, FORWARD))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from schedulers.states import Reason
 
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
 TERMINAL, GUARD = "terminal.py", "guard.py"  # of sessions
+TERMINAL_PAGE = "terminal.html"
 SHELL, SFTP = "shell.py", "sftp.py"  # of jobs with a port for SSH
 SHELL_TOKEN = "MUSTER_SHELL_TOKEN"  # noqa: S105  a secret file
 # The shell is no child of the script, whose `wait` would wait for it; it ends with the script.
@@ -93,12 +95,16 @@ def with_tunnel(launch: Launch) -> Launch:
     return replace(launch, data=replace(launch.data, programs=programs, secret_files=files))
 
 
-def with_shell(launch: Launch, secret: str) -> Launch:
-    """Return the launch with the shell beside its script, if it has a port for SSH."""
+def with_shell(launch: Launch, secret: str, page: Callable[[], bytes]) -> Launch:
+    """Return the launch with the shell beside its script, if it has a port for SSH.
+
+    `page` returns that of its terminal for browsers.
+    """
     port = next((one for one in launch.network.ports if one.protocol is PortProtocol.SSH), None)
     if port is None:
         return launch
-    programs = {**launch.data.programs, SHELL: source_of(SHELL), SFTP: source_of(SFTP)}
+    programs = {one: source_of(one) for one in (SHELL, SFTP, TERMINAL)}
+    programs |= {TERMINAL_PAGE: page(), **launch.data.programs}
     files = {**launch.data.secret_files, SHELL_TOKEN: secret}
     head, line, rest = launch.script.partition("\n")
     if not head.startswith("#!"):

@@ -9,6 +9,8 @@ It begins with a line of JSON: `secret`, `kind` (`shell`, `exec`, `sftp` or `con
 I (input; none is its end), W (size of the window) and S (a signal). From it: O and R (output and errors;
 none is the end of a connection), and X (`{"code": 0}` or `{"signal": "TERM"}`), which is the last one.
 
+A request of HTTP is for the terminal of the job in a browser (`terminal.py` beside this file).
+
 Whatever the program starts is in the job: its environment, limits, files and network. Ends with the
 process PID, the script of the job. Python 3.9, standard library only.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hmac
+import importlib
 import json
 import os
 import pwd
@@ -156,8 +159,8 @@ class Program:
 class Server:
     """The shell of one job."""
 
-    def __init__(self, secret: str):
-        self.secret = secret.encode()
+    def __init__(self, secret: str, browsers: Any):
+        self.secret, self.browsers = secret.encode(), browsers
         self.programs: set[Program] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -165,6 +168,9 @@ class Server:
         peer = Peer(reader, writer)
         try:
             line = await asyncio.wait_for(reader.readline(), START)
+            if line.startswith(b"GET "):
+                await self.browsers.serve(reader, writer, line)
+                return
             about = json.loads(line)
             if not hmac.compare_digest(str(about.get("secret", "")).encode(), self.secret):
                 await peer.answer({"error": "This port is for the portal."})
@@ -204,6 +210,7 @@ class Server:
             self.programs.discard(program)
 
     def end(self) -> None:
+        self.browsers.end()
         for program in self.programs:
             program.signal(signal.SIGHUP)
 
@@ -334,7 +341,8 @@ def shell_of_user() -> str:
 
 async def run(port: int, secret: str, pid: int) -> None:
     """Serve until SIGTERM, or until the script of the job has ended; then the programs hang up."""
-    server, stop = Server(secret), asyncio.Event()
+    terminal = importlib.import_module("terminal")
+    server, stop = Server(secret, terminal.Server(secret, terminal.page())), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", port, limit=LINE)
     while not stop.is_set() and is_alive(pid):
@@ -356,5 +364,6 @@ def is_alive(pid: int) -> bool:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     with open(sys.argv[2]) as _secret:
         asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), int(sys.argv[3])))

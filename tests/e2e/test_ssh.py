@@ -69,6 +69,7 @@ def machine() -> Iterator[Machine]:
     made.run(*MUSTER, "session", "start", "terminal", "--wait")
     made.run(*MUSTER, "ssh", "config")
     yield made
+    made.run(*MUSTER, "session", "stop", "1")
     portal.stop()
     folder.close()
 

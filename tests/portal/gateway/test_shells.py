@@ -15,7 +15,7 @@ from jobs.ports.ssh import certificate_for, keys_of
 from portal.gateway.channels import Channel
 from portal.gateway.provider import ShellKeys
 from portal.gateway.shells import open_shell
-from tests.rig.environment import ROOT
+from schedulers.programs import SHELL, TERMINAL, source_of
 from tests.rig.processes import free_port, wait_until
 from workspaces.access.actors import Actor
 
@@ -28,8 +28,11 @@ def shell(tmp_path: Path) -> Iterator[int]:
     """Return the port of the program of a job."""
     port, secret = free_port(), tmp_path / "secret"
     secret.write_text(SECRET)
+    for name in (SHELL, TERMINAL):
+        (tmp_path / name).write_bytes(source_of(name))
+    (tmp_path / "terminal.html").write_text("<p>the terminal")
     script = subprocess.Popen(["sleep", "60"])
-    words = [sys.executable, "-I", "-S", str(ROOT / "schedulers/programs/shell.py")]
+    words = [sys.executable, "-I", "-S", str(tmp_path / SHELL)]
     process = subprocess.Popen([*words, str(port), str(secret), str(script.pid)], cwd=tmp_path)
     wait_until(lambda: _answers(port), "the shell listens", 30)
     yield port
@@ -132,4 +135,7 @@ async def test_certificate_of_another_person_is_refused(shell: int, key: Path):
     code, output, errors = await ssh(shell, key, HOST, "true", keys=keys_of(EVE))
     assert (code, output) == (255, b"")
     assert b"Permission denied (publickey)" in errors
+    page = f"GET / HTTP/1.1\r\nAuthorization: token {SECRET}\r\n\r\n".encode()
+    assert b" 200 " in await _said(shell, page)
+    assert b" 403 " in await _said(shell, page.replace(b"job", b"guest"))
     assert b"This port is for the portal" in await _said(shell, b'{"kind": "shell"}\n')
