@@ -51,7 +51,8 @@ class Reader:
         return value
 
     def attributes(self) -> dict[str, Any]:
-        flags, found = self.number(), {}
+        flags = self.number()
+        found: dict[str, Any] = {}
         if flags & SIZE:
             found["size"] = self.number(">Q")
         if flags & OWNER:
@@ -106,9 +107,9 @@ class Server:
             10: lambda packet: self.set(self.files[packet.text()], packet),
             11: self.open_folder,
             12: self.read_folder,
-            13: lambda packet: done(os.unlink(packet.text())),
+            13: lambda packet: self.call(os.unlink, packet.text()),
             14: self.make_folder,
-            15: lambda packet: done(os.rmdir(packet.text())),
+            15: lambda packet: self.call(os.rmdir, packet.text()),
             16: self.real_path,
             17: lambda packet: (ATTRS, attributes(os.stat(packet.text()))),
             18: self.rename,
@@ -155,6 +156,10 @@ class Server:
             return failed(BAD, str(error))
         except OSError as error:
             return failed(FAILURE, error.strerror or str(error))
+
+    def call(self, action: Callable[..., None], *words: Any) -> tuple[int, bytes]:
+        action(*words)
+        return done()
 
     def handle(self) -> bytes:
         self.count += 1
@@ -246,21 +251,21 @@ class Server:
         old, new = packet.text(), packet.text()
         if os.path.lexists(new):  # version 3 does not replace
             return failed(FAILURE, "File exists")
-        return done(os.rename(old, new))
+        return self.call(os.rename, old, new)
 
     def link(self, packet: Reader) -> tuple[int, bytes]:
         # OpenSSH sends the target first, and so do all clients.
         target, path = packet.text(), packet.text()
-        return done(os.symlink(target, path))
+        return self.call(os.symlink, target, path)
 
     def extended(self, packet: Reader) -> tuple[int, bytes]:
         name = packet.text()
         if name == b"posix-rename@openssh.com":
-            return done(os.replace(packet.text(), packet.text()))
+            return self.call(os.replace, packet.text(), packet.text())
         if name == b"hardlink@openssh.com":
-            return done(os.link(packet.text(), packet.text()))
+            return self.call(os.link, packet.text(), packet.text())
         if name == b"fsync@openssh.com":
-            return done(os.fsync(self.files[packet.text()]))
+            return self.call(os.fsync, self.files[packet.text()])
         return failed(UNSUPPORTED, "This is not supported.")
 
 
@@ -268,7 +273,7 @@ def one_name(path: bytes) -> tuple[int, bytes]:
     return NAME, struct.pack(">I", 1) + text(path) + text(path) + struct.pack(">I", 0)
 
 
-def done(_: object = None) -> tuple[int, bytes]:
+def done() -> tuple[int, bytes]:
     return failed(OK, "")
 
 

@@ -91,3 +91,21 @@ def test_missing_program_is_told_with_a_fix(portal: Portal, page: Page):
     expect(reason).to_contain_text("code-server is not installed", timeout=30_000)
     page.get_by_role("link", name="Start another like this").click()
     expect(page.locator("input[value=vscode]")).to_be_checked()
+
+
+def test_terminal_button_opens_a_shell_beside_the_app(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app")
+    page.locator("[name=command]").fill(
+        'python3 -m http.server --bind 127.0.0.1 "$MUSTER_PORT_APP"'
+    )
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Terminal").click()
+    shell = popup.value
+    shell.locator(".xterm-screen").click()
+    shell.keyboard.type("echo $((6 * 7)) $MUSTER_PORT_APP\n")
+    expect(shell.locator(".xterm-rows")).to_contain_text("42")
+    stop(page)
+    expect(shell.locator("#note")).to_contain_text("The session has ended. View session")

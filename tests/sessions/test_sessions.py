@@ -66,7 +66,9 @@ def test_session_is_started_found_and_stopped_with_events(story):
         job = Job.objects.get(number=number)
         assert (job.kind, job.origin_kind, str(job.origin_id)) == ("session", "session", row["id"])
         spec = job.spec
-    assert spec["ports"] == [{"name": "app"}] and spec["resources"]["accelerators"] == "h100:1"
+    assert [one["name"] for one in spec["ports"]] == ["app", "ssh"] and spec["resources"][
+        "accelerators"
+    ] == "h100:1"
     assert spec["policy"]["max_runtime"] == "8h"
     for which in (str(number), "my%20notebook"):
         assert send(ben, "GET", f"/{which}")[1]["progress"]["text"]

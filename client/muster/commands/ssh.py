@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-from collections.abc import Sequence
 from typing import Annotated
 
 from typer import Argument, Option
@@ -87,7 +86,7 @@ def exec_(
     _become(Ssh(session.client).words(which, [*options, *text]))
 
 
-def _become(words: Sequence[str]) -> None:
+def _become(words: list[str]) -> None:
     try:
         os.execvp(words[0], words)  # noqa: S606  OpenSSH
     except FileNotFoundError as error:
