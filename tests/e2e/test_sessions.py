@@ -42,6 +42,19 @@ def opened(page: Page, portal: Portal, template: str) -> Page:
     return popup.value
 
 
+def run_cell(lab: Page, code: str, output: str) -> None:
+    """Run the first cell of a new notebook in JupyterLab."""
+    lab.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
+    is_idle = lab.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    expect(is_idle).to_be_visible(timeout=60_000)
+    cell = lab.locator(".jp-Notebook .cm-content").first
+    cell.click()
+    lab.keyboard.type(code)
+    expect(cell).to_have_text(code)
+    lab.keyboard.press("Shift+Enter")
+    expect(lab.locator(".jp-OutputArea-output").first).to_have_text(output, timeout=30_000)
+
+
 def stop(page: Page) -> None:
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("button", name="Stop session").click()
@@ -70,15 +83,7 @@ def test_terminal_runs_commands_and_survives_a_reload(portal: Portal, page: Page
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")
-    app.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
-    cell = app.locator(".jp-Notebook .cm-content").first
-    cell.click(timeout=30_000)
-    expect(app.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_visible(
-        timeout=30_000
-    )
-    app.keyboard.type("print(6 * 7)")
-    app.keyboard.press("Shift+Enter")
-    expect(app.locator(".jp-OutputArea-output").first).to_have_text("42\n", timeout=30_000)
+    run_cell(app, "print(6 * 7)", "42\n")
     assert "token" not in app.url
     stop(page)
 
