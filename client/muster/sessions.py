@@ -58,6 +58,10 @@ class Sessions:
         """Start a session that has ended once more, with the same choices."""
         return self._client.send("POST", f"{_path(which)}/resume", {})
 
+    def restart(self, which: str | int) -> InteractiveSessionShape:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        return self._client.send("POST", f"{_path(which)}/restart", {})
+
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])
 

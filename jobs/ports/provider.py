@@ -136,6 +136,7 @@ class PortProvider:
                     "name": found.job.name,
                     "has_ended": state.is_final,
                     "page_url": f"{settings.MUSTER_BASE_URL}{page_of(found.job)}",
+                    "may_restart": bool(kind_of(found.job).origin) and not state.is_final,
                     "log_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{number}?tab=logs",
                     "state": "" if kind_of(found.job).origin else state.label,
                     "reason": reason_of(found.attempt.reason, found.attempt.evidence),

@@ -176,12 +176,16 @@ def _steps(state: str) -> list[dict[str, Any]]:
 
 @page(None, ("POST",))
 def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
-    """Stop a session, or start one that has ended once more."""
+    """Stop a session, or start it again."""
     row = find_session(request.actor, which)
     do, done = {
         "resume": (
             services.resume_session,
             Message("You started the session {name} again.", name=row.name),
+        ),
+        "restart": (
+            services.restart_session,
+            Message("You restarted the session {name}.", name=row.name),
         ),
         "stop": (
             services.stop_session,

@@ -23,6 +23,7 @@ ROWS = {
     ("api-interactive-session", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-interactive-session-stop", "POST"): Row(WORKERS, P.JOBS_CANCEL),
     ("api-interactive-session-resume", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-interactive-session-restart", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
     ("api-session-templates", "GET"): Row(EVERYBODY, None),  # the same for everybody
 }
 FORMS = {
@@ -41,6 +42,7 @@ def _end(stage: Any) -> None:
 
 BEFORE = {
     ("api-interactive-session-resume", "POST"): _end,
+    ("api-interactive-session-restart", "POST"): _end,
 }
 
 

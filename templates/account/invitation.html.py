@@ -1,0 +1,68 @@
+BBBBBBB BBBBBBBBBBBBBBBB
+BBBB BBBB
+BBBBB BBBBB
+   pgettext(u'page title', u'Invitation') 
+BBBBBBBB
+BBBBB BBBBBBB
+  XXXXX
+    XXXX pgettext(u'page title', u'Join %(o)s') SSSS SSSSSXXXXX
+    XX XXXXXXXXXXXX XXXXXXX
+       gettext(u'%(e)s invited %(m)s to join as %(r)s.') 
+        SSSSS SSSSSSS SSSSS SS SSSS SS SSSSSS
+      
+    XXXX
+  XXXXXX
+  BB BBB BBB BBBBBBBBB
+    XXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXX
+      BBBBBBBBBB
+      XXXXXXX XXXXXXXXXX XXXXXXXX XXXXXXXXXXXXXX pgettext(u'button', u'Accept') XXXXXXXXX
+    XXXXXXX
+  BBBB BBB
+    XXXX XXXXXXXXXXX XXXXX
+       gettext(u"This invitation is for %(m)s, but you're signed in as %(a)s.") 
+        SSSS SSSSSSSSSS SS SSS SSSSSS SSS SSSSSS SSSSSS SS SS SSSSSS
+      
+    XXXXXX
+    XXXXX XXXXXXXXXXXXX XXXXXXXXBBB BBBBBBBBBBBBBBBBXX
+      BBBBBBBBBB
+      XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+      XXXXXXX XXXXXXXXXXXX pgettext(u'button', u'Sign out') XXXXXXXXX
+    XXXXXXX
+  BBBB
+    XXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXX XXXXXXXXXXXXXXXXXX
+      BBBBBBBBBB
+      XXXXXX XXXXXXXXXXXXXX
+        XXXXXX pgettext(u'field', u'Email') XXXXXXX
+        XXXXXX XXXXXXXXXXXX
+               XXXXXXXX
+               XXXXXXXXXXXXXXXXXXXXXXX
+               XXXXXXXXX
+      XXXXXXXX
+      XXXXXX XXXXXXXXXXXXXX
+        XXXXXX pgettext(u'field', u'Your name') XXXXXXX
+        XXXXXX XXXXXXXXXXX
+               XXXXXXXXXXX
+               XXXXXXXXXXXXXXX
+               XXXXXXXX
+               XXXXXXXXXXXXXXXXXXXX
+      XXXXXXXX
+      XXXXXX XXXXXXXXXXXXXX
+        XXXXXX pgettext(u'field', u'Password') XXXXXXX
+        XXXXXX XXXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXX
+               XXXXXXXX
+               XXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXXXXXXXXXXXXXXX
+      XXXXXXXX
+      XXXXXX XXXXXXXXXXXXXX
+        XXXXXX pgettext(u'field', u'Confirm password') XXXXXXX
+        XXXXXX XXXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXXXXXXXX
+               XXXXXXXX
+               XXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXXXXXXXXXXXXXXX
+      XXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXXXXX XXXXXXXXXXXXXX gettext(u'Create account and join') XXXXXXXXX
+    XXXXXXX
+  BBBBB
+BBBBBBBB

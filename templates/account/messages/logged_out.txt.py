@@ -1,0 +1,1 @@
+BBBB BBBB gettext(u'Signed out.') 

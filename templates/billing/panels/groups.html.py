@@ -1,0 +1,32 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXX XXXXXXXXXXXXXXXXXXX
+  XXXXXX XXXXXXXXXXXXX
+    XXXXXXX
+      XXXX
+        XXXX pgettext(u'column', u'Name') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'column', u'Allocated') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'column', u'Useful') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'column', u'Wasted') XXXXX
+      XXXXX
+    XXXXXXXX
+    XXXXXXX
+      BBB BBB BB BBBBBBBBB
+        XXX XXXXXXXXXXFFFFFFFFFFFFFFFFFX
+            XXXXXXXXXXXXXXXFFFFF XXX
+          XXX XXXXXXXXXXXXX
+            BB BBBBBBB
+              XX XXXXXXXXFFFFFFFFFFXXXX
+            BBBB
+              FFFFFFFFFF
+            BBBBB
+          XXXXX
+          XXX XXXXXXXXXX XXXXXXXXFFFFF XXXXXX
+          XXX XXXXXXXXXXXXFFFFFFFXXXXX
+          XXX XXXXXXXXXX XXXXXXXXFFFFF XXXXXX
+        XXXXX
+      BBBBBB
+    XXXXXXXX
+  XXXXXXXX
+XXXXXX

@@ -1,0 +1,47 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXX XXXXXXXXXXXXXXX
+     XXXXXXXXXX X XXXX XXX
+     XXXXXXXXXXXXXXXXXXXXXXXXXX
+     XXXXXXXXXX
+     XXXXXXXXXXXX gettext(u'Where the GPU time went') XX
+  BBB BBB BB BBBBBBBBBBBB
+    XXXXX XXXXXXXXXXXXX X XXXX XXXXXXXX XXXXX XXXXXXXXXXXX
+    XXXXXXXFFFFFFFFFFX FFFFFFFXXXXXXXX
+    XXXXXXX
+  BBBBBB
+XXXXXX
+XXXX XXXXXXXXXXXXXXXXXXX
+  XXXXXX XXXXXXXXXXX XXXXXXX
+    XXXXXXX
+      XXXX
+        XXXX pgettext(u'column, portion', u'Part') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'column', u'GPU-hours') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'part of the whole', u'Share') XXXXX
+        XXX XXXXXXXXXXXX pgettext(u'column', u'Worth') XXXXX
+        XXXX pgettext(u'column', u'What to do') XXXXX
+      XXXXX
+    XXXXXXXX
+    XXXXXXX
+      BBB BBB BB BBBBBBBBBBBB
+        XXXX
+          XXX XXXXXXXXXXXXX
+            XX XXXXXXXXXXXXXXXXX X XXXXXXXXXXXXXXXXXXXXXXX
+            BB BBBBBBBBBBBB
+              XXXFFFFFFFFFFXXXX
+            BBBB
+              FFFFFFFFFF
+            BBBBB
+          XXXXX
+          XXX XXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'column', u'GPU-hours') XXFFFFFFFFFFFFFFFFXXXXX
+          XXX XXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'part of the whole', u'Share') XXFFFFFFFXXXXX
+          XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column', u'Worth') XXFFFFFFFFFFFXXXXX
+          XXX XXXXXXXXXXXX XXXXXXXFFFFFFFFFFXXXXX
+        XXXXX
+      BBBBBB
+    XXXXXXXX
+  XXXXXXXX
+XXXXXX

@@ -1,0 +1,35 @@
+BBBB BBBB
+ #
+ #
+ #
+
+XXXXXXXXX XXXXXXXXXX
+          XXXXXXX pgettext(u'title of a dialog', u'Drain node') XX
+  XXXXX XXXXXXXXXXXXXXX
+        XXXXXXXXXXXXX
+        XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+        BB BBBBBBBBBBXXXXXXXXXXXXBBBBBX
+    BBBBBBBBBB
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXXXXXXX
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+    XX XXXXXXXXXXXXXX
+       gettext(u"No new jobs start on <b data-name></b>. Running jobs continue until they end. People see the reason on the node's page, and the scheduler stores it with your address.") 
+        SS SSS SSSS SSSSS SS SS SSSSSSSSSSSSSSS SSSSSSS SSSS SSSSSSSS SSSSS SSSS SSSS SSSSSS SSS SSS SSSSSS SS SSS SSSSSS
+        SSSSS SSS SSS SSSSSSSSS SSSSSS SS SSSS SSSS SSSSSSSS
+      
+    XXXX
+    XXXXXX XXXXXXXXXXXXXX
+      XXXXXX pgettext(u'field, why', u'Reason') XXXXXXX
+      XXXXXX XXXXXXXXXXX
+             XXXXXXXXXXXXX
+             XXXXXXXXXXXXXXX
+             XXXXXXXX
+             XXXXXXXXXXXXXXXXXX
+             XXXXXXXXXXXXX gettext(u'Fan 3 is loud, ticket 812') XX
+    XXXXXXXX
+    XXXX XXXXXXXXXX XXXXX
+      XXXXXXX XXXXXXXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Cancel') XXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXXXXX pgettext(u'button', u'Drain node') XXXXXXXXX
+    XXXXXX
+  XXXXXXX
+XXXXXXXXXXX

@@ -1,0 +1,54 @@
+BBBB BBBB
+ #
+ #
+
+XXXXXXXXX XXXXXXXXXXXXXXX
+          XXXXXXX pgettext(u'title of a dialog', u'Quarantine node') XX
+  XXXXX XXXXXXXXXXXXXXX
+        XXXXXXXXXXXXX
+        XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+    BBBBBBBBBB
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXXXXXXXXXXXX
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+    XX XXXXXXXXXXXXXX
+       gettext(u'No new jobs start on <b>%(node_name)s</b> until an operator returns it; no rule does. Running jobs continue.') 
+        SS SSS SSSS SSSSS SS SSSSSSSSSSSSSSSSSSSS SSSSS SS SSSSSSSS SSSSSSS SSS SS SSSS SSSSS SSSSSSS SSSS SSSSSSSSS
+      
+    XXXX
+    XXXXXX XXXXXXXXXXXXXX
+      XXXXXX pgettext(u'field, why', u'Reason') XXXXXXX
+      XXXXXX XXXXXXXXXXX
+             XXXXXXXXXXXXX
+             XXXXXXXXXXXXXXX
+             XXXXXXXX
+             XXXXXXXXXXXXXXXXXX
+             XXXXXXXXXXXXX gettext(u'GPU 3 is replaced, ticket 812') XX
+    XXXXXXXX
+    XXXX XXXXXXXXXX XXXXX
+      XXXXXXX XXXXXXXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Cancel') XXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXXXXX pgettext(u'button', u'Quarantine node') XXXXXXXXX
+    XXXXXX
+  XXXXXXX
+XXXXXXXXXXX
+XXXXXXXXX XXXXXXXXXXXXXXXX
+          XXXXXXX pgettext(u'title of a dialog', u'Return node') XX
+  XXXXX XXXXXXXXXXXXXXX
+        XXXXXXXXXXXXX
+        XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+    BBBBBBBBBB
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXXXXXXXX
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+    XX XXXXXXXXXXXXXX
+       gettext(u'New jobs may start on <b>%(node_name)s</b>.') 
+        SSS SSSS SSS SSSSS SS SSSSSSSSSSSSSSSSSSSSS
+      
+      BB BBBBBBBBBBBBBBB
+         gettext(u'What its checks still find only warns until it ends; a new failure counts again.') 
+      BBBBB
+    XXXX
+    XXXX XXXXXXXXXX XXXXX
+      XXXXXXX XXXXXXXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Cancel') XXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXXXXXX pgettext(u'button', u'Return node') XXXXXXXXX
+    XXXXXX
+  XXXXXXX
+XXXXXXXXXXX

@@ -1,0 +1,20 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBBBB BBBB BBBBBB
+ #
+
+BBBBB BBBBBXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXBBBBBBBB
+BBBBB BBBB
+  XXXXX XXXXXXXXXXXXXXXX XXXXXXBBBBBB BBBBBBBBBBBBBBBBBXX
+BBBBBBBB
+BBBBB BBBBBBB
+   gettext(u'Open requests for GPUs of every organization, oldest first.') 
+  XXXXXXX XXXXXXX pgettext(u'page title', u'GPU requests') X
+          XXXXXX XX
+  BB BBBB
+    BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB BBBB BBBBBBBBBBBBB
+  BBBB
+    XXXXXXXX XXXXXXX gettext(u'No open requests') XX
+       gettext(u'Teams request GPUs on the page of pools of their organization.') 
+    XXXXXXXXXX
+  BBBBB
+BBBBBBBB

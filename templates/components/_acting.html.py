@@ -1,0 +1,17 @@
+BBBB BBBB
+BB BBBBBBBBBBBBBB
+  XXXX XXXXXXXXXXXXXX XXXXXXXXXXXXX
+    XXXXXX
+       gettext(u"You're impersonating <strong>%(p)s</strong> (signed in as %(o)s).") 
+        SSSSSS SSSSSSSSSSSSS SSSSSSSSSSSSSSSSSSSSSS SSSSSSS SS SS SSSSSSS
+      
+       gettext(u'This ends at %(t)s UTC. Everything you do is recorded.') 
+        SSSS SSSS SS SSSSS SSSS SSSSSSSSSS SSS SS SS SSSSSSSSS
+      
+    XXXXXXX
+    XXXXX XXXXXXXXXXXXX XXXXXXXXBBB BBBBBBBBBBBBBBBBBBBBBXX
+      BBBBBBBBBB
+      XXXXXXX XXXXXXXXXX XXXXXXX pgettext(u'button', u'Stop') XXXXXXXXX
+    XXXXXXX
+  XXXXXX
+BBBBB

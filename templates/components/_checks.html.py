@@ -1,0 +1,55 @@
+BBBB BBBB BBBBBB
+ #
+ #
+ #
+ #
+
+XXXX XXXXXXXXXXXXXXX
+     XXXXXXXXXXXXXX
+     BB BBBBXXXXXXXXXXXXBBBBB
+     XXXXXXXXXXXXXX
+  BB BBBBB
+    XX XXXXXXXXXXX XXXXXFFFFFFFFFFXXXX
+  BBBB BBBBBB BB BBBBBBBBB
+    XX XXXXXXXXXXXXX gettext(u'Testing the connection …') XXXX
+  BBBB BBBBBB BB BBBBBBBBB
+    XX XXXXXXXXXXX XXXXX gettext(u'Not tested yet. Correct these fields first.') XXXX
+  BBBB BBBBBB BB BBBBBBBB BBB BBBBBB
+    XX XXXXXXXXXXX XXXXX gettext(u'The test found problems. Each is marked at its field, too.') XXXX
+  BBBB BBBBBB BB BBBBBBBB
+    XX XXXXXXXXXXX XXXXXFFFFFFFFFFXXXX
+  BBBB BBBBBB BB BBBB
+    XX XXXXXXXXXXX XXXXXXFFFFFFFFFFXXXX
+  BBBB
+    XX XXXXXXXXXXXXXX gettext(u'The test changes nothing. It says what works, and what to change.') XXXX
+  BBBBB
+  BB BBBBBB
+    XXX XXXXXXXXXXXXXXXXXX
+      BBB B BB BBBBBB
+        XXX XXXXXXXX
+            BB BBBBBBBXXXXXXXXXXBBBBBX
+          XXXXXXX XXXXXXXFFFFFFFFFFFFFFFFFXX
+            XXXFFFFFFFFFFXXXX
+          XXXXXXXXX
+          XXXXX XXXXXXXXXX
+            BB BBBBBBB BB BBBBBBBBB
+               gettext(u'Not checked, because of the problem above.') 
+            BBBB
+              FFFFFFFFFF
+            BBBBB
+          XXXXXXX
+          BB BBBBBBB BBB BBBBBBB BB BBBB
+            XX XXXXXXXXXXXX XXXXXXX
+               XXXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXXX pgettext(u'link', u'Correct it') XXXX
+          BBBBB
+        XXXXX
+      BBBBBB
+    XXXXX
+  BBBBB
+  BB BBBBB
+    XXXXXXXXX XXXXXXXXXXXX
+      BBB BBBB BB BBBBBXXXXXXX XXXXXXXXXXXXXXXXXXBBBBBB
+    XXXXXXXXXXX
+  BBBBB
+XXXXXX

@@ -1,0 +1,27 @@
+BBBB BBBB
+ #
+ #
+
+XXXXXXX XXXXXXXXXXXXXXX
+        XXXXXXXXXXXX
+        XXXXXXXXXXXXXXXX
+        XXXXXXXXXXXX pgettext(u'spoken label', u'Search') XX
+  XXXXXX XXXXXXXXXXXXX
+         XXXXXXXXXXXXXXX
+         XXXXXXXXXXXXXXXXXXXX
+         XXXXXXXXXXXXXXXXXXXXXXXXXXXX
+         XXXXXXXXXXXXXXXXXX
+         XXXXXXXXXXXXXXXXXX
+         XXXXXXXXXXXXX gettext(u'Search pages, jobs, nodes, people …') X
+         XXXXXXXXXXXX pgettext(u'spoken label', u'Search') XX
+  XXXX XXXXXXXXXXXXXXXXX
+       XXXXXXXXXXXXXX
+       XXXXXXXXXXXX pgettext(u'spoken label', u'Results') XXXXXXXX
+  XX XXXXXXXXXXXXX XXXXXXXXXXX
+  XXXXXXXX
+    XXXXXXXXXXXXXXXXXX XXXXXXXXXXXX  pgettext(u'text, components', u'select') XXXXXXX
+    XXXXXXXXXXXXXXXXXXXXXX  pgettext(u'state, not closed', u'open') XXXXXXX
+    XXXXXXXXXXXXXXXXXXXX  pgettext(u'text, components', u'close') XXXXXXX
+  XXXXXXXXX
+XXXXXXXXX
+FFFFFFFFFFFFFFFFFFFFFFFFFFF

@@ -1,0 +1,48 @@
+BBBB BBBB
+ #
+ #
+
+XXXXXXX XXXX XX
+XXXX XXXXXXXXXXXXX
+     XXXXXXXXXXXX pgettext(u'spoken label', u'Pages') XX
+  XXXXX XXXXXXXXXXXX XXXXXXX
+     npgettext(u'number of things', u'%(n)s row', u'%(n)s rows',count) 
+      SSSSS SSS
+    
+      PPPPP PPPP
+    
+  XXXXXXX
+  BB BBBBBBBBBB
+    XXXXX XXXXXXXXXXXX XXXXXXX
+      XXXXX XXXXXXXXXXXXXX pgettext(u'navigation', u'Per page') XXXXXXX
+      BBB BBBBB BBBB BBBBBBBBBB BB BBBBBBBBBB
+        XX XXXXXXX BB BBBBBBBBBBXXXXXXXXXXXXXXXXXXXBBBBBXXXXX
+      BBBBBB
+    XXXXXXX
+  BBBBB
+  XXXXX XXXXXXXXXXXXXXXXXXXXXX
+  BB BBBBBBBBBBBB
+    XX XXXXXXXXXX XXXXX XXXXXX XXXXXXX XXXXXXXXX
+      XXXXXXX XXXXXXXXXXXXXXX XX
+      XXX
+    XXXX
+  BBBBB
+  BB BBBBBBBBBBBBBBBBB
+    XX XXXXXXXXXX XXXXXX XXXXXXXXXX XXXXXXXX
+      BB BBBBBBBBBBBBBBBBBB
+         pgettext(u'button', u'Newer') 
+      BBBB
+         pgettext(u'button', u'Previous') 
+      BBBBB
+    XXXX
+  BBBBB
+  BB BBBBBBBBBBBBB
+    XX XXXXXXXXXX XXXXXX XXXXXXXXXX XXXXXXXX
+      BB BBBBBBBBBBBBBBBBBB
+         pgettext(u'button', u'Older') 
+      BBBB
+         pgettext(u'button', u'Next') 
+      BBBBB
+    XXXX
+  BBBBB
+XXXXXX

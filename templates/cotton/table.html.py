@@ -1,0 +1,62 @@
+BBBB BBBB BBBBBB
+ #
+ #
+ #
+ #
+
+XXXXXXX XXXX XXXXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXX XX
+BB BBBBBBBBBB
+  XXXXXXX XXXXXXXXXXX
+    FFFFFFFFFF
+  XXXXXXXXX
+BBBB BBBBBBBBB
+  XXXX XXXXXXXXXXXXXXXXXBB BBBBBBBBBBBBBBBBB B BB XXXXXXXXXBBBBBXX
+    XXXXXX XXXXXXXXXXX XXXXX XXXX X
+           BB BBBBBBBBBBXXXXXXXXXX XXXXXXXXXXXXXXXBBBBBX
+      XXXXXXX
+        XXXX
+          BB BBBBBBBBBBBBB
+            XXX XXXXXXXXXXXXX
+              XXXXXX XXXXXXXXXXXXXXX
+                     XXXXXXXX
+                     XXXXXXXXXXXX pgettext(u'spoken label', u'Select all') XX
+            XXXXX
+          BBBBB
+          BBB BBBB BB BBBBBBBBBB
+            XXX XXXXXXXX
+                XXXXXXXXXXX
+                BB BBBBBBBBBBBBBBXXXXXXXXXXXXBBBBBX
+              BB BBBBBBBB
+                XX XXXXXXX XXXXXXXXXXXXXXXXXXXXXXX
+              BBBB
+                
+              BBBBB
+            XXXXX
+          BBBBBB
+        XXXXX
+      XXXXXXXX
+      XXXXXXX
+        BBB BBB BB BBBBBBBBB
+          BBBBBBB BBBBBBBBBBBBBBBBB
+        BBBBBB
+      XXXXXXXX
+    XXXXXXXX
+  XXXXXX
+  XXXXXXXX XXXXXXXXXXXX XX
+BBBB BBBBBBBBBBBBBBBB BB BBBBBBBBBBBBB
+  XXXXXXXX XXXXXXX pgettext(u'empty list', u'Nothing matches') XX
+     gettext(u'Clear a filter to see more.') 
+    XXXXXXX XXXXXXXXXXXXXXX
+      XX XXXXXXXXXXX XXXXXXXX pgettext(u'button', u'Clear filters') XXXX
+    XXXXXXXXX
+  XXXXXXXXXX
+BBBB BBBBBBBBBBBBBBBBB
+  XXXXXXXX XXXXXXX pgettext(u'empty list', u'No more rows') XX
+     gettext(u'This page is empty.') 
+    XXXXXXX XXXXXXXXXXXXXXX
+      XX XXXXXXXXXXX XXXXXXXX pgettext(u'button', u'First page') XXXX
+    XXXXXXXXX
+  XXXXXXXXXX
+BBBB
+  
+BBBBB

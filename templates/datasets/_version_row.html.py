@@ -1,0 +1,80 @@
+BBBB BBBB BBBBBB
+ #
+
+BBBB BBBBBBBBBBBBBBBBB
+  XXX XXXXXXXXXXXBBBBB BBBBBBBBBXX
+    XXX XXXXXXXXXXXXX
+      XX XXXXXXXXXXXXX XXXXXXBBBBB BBBBBBBBBXXX XXXX
+      BBB BBB BB BBBB
+        BB BBBBBBBB BB BBBBB
+          XXXXX XXXXXXXXXXX XXXX XXXXXXXXXXXXXX
+            BBBBBBBBBB
+            XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+            
+            BB BBBBBBBBB
+              XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+                      XXXXXXXXX
+                      XXXXXXXXXXXXX
+                      XXXXXXXXXXXX pgettext(u'spoken label', u'Remove %(a)s') SSSSSS SSSSSXXXXXXXXXXXX
+            BBBBB
+          XXXXXXX
+        BBBB
+          XXXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXX
+        BBBBB
+      BBBBBB
+    XXXXX
+    XXX XXXXXXXXXXXXXXX
+      XX XXXXXXXXXXXXXX
+         XXXXXXBBBBB BBBBBBBBBX
+         XXXXXXX gettext(u'Compare with the version before') XX
+        BBBBBBB BBBBBBBBBBBBBBBBBBBBBBB BBBB BBBBBBBBBB
+      XXXX
+    XXXXX
+    XXX XXXXXXXXXX XXXXXX XXXXXX
+        XXXXXXXXXXXX pgettext(u'column', u'Files') XXFFFFFFFFFFFFFFFFXXXXX
+    XXX XXXXXXXXXX XXXXXX XXXXXXXFFFFXXXXX
+    XXX XXXXXXXXXXXX XXXXXXXXXXX
+    XXX XXXXXXXXXX XXXXXX XXXXXXXFFFXXXXX
+    XXX XXXXXXXXXXXX
+      BB BBBBBBBBB
+        XXXXXXXX XXXXXXXXXXXXX
+          XXXXXXXX XXXXXXXXXX XXXXX XXXXXX
+                   XXXXXXXXXXXX gettext(u'Actions of version %(n)s') SSSSSSS SS SSSSSSS SSSSSXXXXXXXXXXXXX
+          XXXX XXXXXXXXXXXX XXXXX
+            XXXXX XXXXXXXXXXXXXXX XXXXXXXXXXXXXX
+              BBBBBBBBBB
+              XXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXX XXXXXXXXX
+              XXXXXX XXXXXXXXXXX
+                     XXXXXXXXXXX
+                     XXXXXXXXXXXXXXX
+                     XXXXXXXX
+                     XXXXXXXXXXXXXXXXXX
+                     XXXXXXXXXXXX pgettext(u'spoken label', u'Name') X
+                     XXXXXXXXXXXXXXXXXX
+                     XXXXXXXXXXXXXXXXXXX
+              XXXX XXXXXXXXXX XXXXXXX
+                XXXXXXX XXXXXXXXXX XXXXX XXXXXXXX
+                        XXXXXXXXX
+                        XXXXXXXXXXXX pgettext(u'menu', u'Add tag') XXXXXXXXX
+                XXXXXXX XXXXXXXXXX XXXXXX
+                        XXXXXXXXX
+                        XXXXXXXXXXXXXXX pgettext(u'menu', u'Create branch') XXXXXXXXX
+              XXXXXX
+            XXXXXXX
+            BB BBBBBB BB BBBBBBBBBB
+              XXXXX XXXXXXXXXXXXXX
+                BBBBBBBBBB
+                XXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXX XXXXXXXXX
+                XXXXXXX XXXXXXXXX XXXXXXXXXXXXXXXX
+                   pgettext(u'menu', u'Restore version %(n)s') 
+                    SSSSSSS SSSSSSS SSSSS
+                  
+                XXXXXXXXX
+              XXXXXXX
+            BBBBB
+          XXXXXX
+        XXXXXXXXXX
+      BBBBB
+    XXXXX
+  XXXXX
+BBBBBBB

@@ -1,0 +1,65 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBB BBBBBB BBBBBB
+ #
+
+BBBBB BBBBBXXXXXXXXXXXXBBBBBBBB
+BBBBB BBBB
+  XXXXX XXXXXXXXXXXXXXXX XXXXXXBBBBBB BBBBBBBBBBBBBBBBBBXX
+BBBBBBBB
+BBBBB BBBBBBB
+  BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBBBBB
+  XXXX XXXXXXXXXXXX XXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'heading', u'General') XX
+      XXXXX XXXXXXXXXXXXXXX XXXXXXXXXXXXXX
+        BBBBBBBBBB
+        XXXX XXXXXXXXXXXXXXX
+          XXXXXXXX XXXXXXX pgettext(u'field', u'Name') X
+                   XXXXXX gettext(u'Jobs find it by this name.') XX
+            XXXXXX XXXXXXXXXXX
+                   XXXXXXXXXXX
+                   XXXXXXXX
+                   XXXXXXXXXXXXXX
+                   XXXXXXXX
+                   XXXXXXXXXXXXXXXXXX
+                   XXXXXXXXXXXXXXXXXXX
+          XXXXXXXXXX
+           gettext(u'%(size)s in use. Empty: only the quotas of team and organization.') 
+            SSSSSSSS SS SSSS SSSSSS SSSS SSS SSSSSS SS SSSS SSS SSSSSSSSSSSSS
+          
+          XXXXXXXX XXXXXXX pgettext(u'field', u'Quota (GiB)') X XXXXXXXXXXXXX
+            XXXXXX XXXXXXXXXXXXX
+                   XXXXXXXXXXXXXXXX
+                   XXXXXXXXXXX
+                   XXXXXXXXXX
+                   XXXXXXXX
+                   XXXXXXXXXXXXXXXXXXX
+          XXXXXXXXXX
+        XXXXXX
+        XXXXXXXX XXXXXXX pgettext(u'field', u'Description') XX
+          XXXXXX XXXXXXXXXXX
+                 XXXXXXXXXXXXXXXXXX
+                 XXXXXXXXXXXXXXX
+                 XXXXXXXXX
+        XXXXXXXXXX
+        BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBBB BBBB BBBBBBBBBBBBBBBBBBBBBBBBBBB
+        XXXXX
+          XXXXXXX XXXXXXXXXX XXXXXXXX XXXXXXXXX XXXXXXXXXXXXX pgettext(u'button', u'Save') XXXXXXXXX
+        XXXXXX
+      XXXXXXX
+    XXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'heading', u'Delete') XX
+      XXXXX XXXXXXXXXXX XXXXXXXXXXXXXX
+        BBBBBBBBBB
+        XX XXXXXXXXXXXX XXXXX XXXXXX
+           gettext(u'It can be restored from the trash for %(n)s days.') 
+            SS SSS SS SSSSSSSS SSSS SSS SSSSS SSS SSSSS SSSSS
+          
+        XXXX
+        XXXXXXX XXXXXXXXXX XXXXXXX XXXXXXXXX XXXXXXXXXXXXXXX pgettext(u'button', u'Move to trash') XXXXXXXXX
+      XXXXXXX
+    XXXXXXXXXX
+  XXXXXX
+BBBBBBBB
+BBBBB BBBBBBB
+  XXXXXXX XXXXXXXXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBXXXXXXXXXXX
+BBBBBBBB

@@ -1,0 +1,42 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXX XXXXXXXXXXXXXXXXXXX
+  XXXXXX XXXXXXXXXXX XXXXX XXXX XXXXXX
+    XXXXXXX
+      XXXX
+        XXX XXXXXXXXXXXXXXXXX
+        XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column, training runs', u'Runs') XXXXX
+        BBB BBB BB BBBBBBBBBBBBBBBB
+          XXX XXXXXXXXXXX XXXXXXXXXXXX
+             XXXXX XXXXXXXXXXXXXX pgettext(u'column', u'mean') XXXXXXX
+          XXXXX
+          XXX XXXXXXXXXXX XXXXXXXXXXXX
+             XXXXX XXXXXXXXXXXXXX pgettext(u'column', u'range') XXXXXXX
+          XXXXX
+        BBBBBB
+      XXXXX
+    XXXXXXXX
+    XXXXXXX
+      BBB BBB BB BBBBBB
+        XXXX
+          XXX XXXXXXXXXXX XXXX XXXXXX
+            BB BBBBBBB
+              XX XXXXXXXXXXXXX XXXXXXXXXXXX
+            BBBB
+              XXXXX XXXXXXXXXXXXXX pgettext(u'value', u'not set') XXXXXXX
+            BBBBB
+          XXXXX
+          XXX XXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'column, training runs', u'Runs') XXFFFFFFFFFFFFFFFFXXXXX
+          BBB BBBBB BB BBBBBBBBBBB
+            XXX XXXXXXXXXX XXXXXXX XXXXXXXXXXXXXXFFFFFFXXXXX
+            XXX XXXXXXXXXX XXXXXX XXXXXXX
+              BB BBBBBBBBB BB BBBBBBBBBBFFFFFF X FFFFFFBBBBB
+            XXXXX
+          BBBBBB
+        XXXXX
+      BBBBBB
+    XXXXXXXX
+  XXXXXXXX
+XXXXXX

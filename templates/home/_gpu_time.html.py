@@ -1,0 +1,73 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXXXXXX XXXXXXX pgettext(u'heading', u'GPU use') X XXXXXXXXXXXXXXXXX
+  XXXXXXX XXXXXXXXXXXXXXX
+    BB BBBBBBBBBBBBBBBBBBBBB B B
+      XXXXXXX XXXXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'spoken label', u'Team') XX
+        XXXXXXX XXXXXXXXX pgettext(u'choice', u'All teams') XXXXXXXXX
+        BBB BBBB BB BBBBBBBBBBBBBB
+          XXXXXXX XXXXXXXXXXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    BBBBB
+    XXXX XXXXXXXXXXXXXXXXX
+         XXXXXXXXXXXX
+         XXXXXXXXXXXX pgettext(u'spoken label', u'Time span') XX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'24 h') XXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'7 d') XXXXXXXXX
+    XXXXXX
+  XXXXXXXXX
+  XXXX XXXXXXXXXXXXXXXXXXXXXX
+    XXXXXXX XXXXXXXXXXXX XXXXXXXXXX
+            XXXXXXXXXXXXXX
+            XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+            XXXXXXXXXXXX gettext(u'GPUs allocated, used and in total over time') XX
+      XXXX XXXXXXXXXXXXXXXXXXXXXXXXX
+      XXXX XXXXXXXXXXXXXXXXXXX
+        BBB BBBB BB BBBBBBBBBBBBBBBBBBBBBBBBBXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXBBBBBB
+        XXXXX XXXXXXXXXXXXXXXXXX pgettext(u'text, home, in use', u'Used') XXXXXXX
+        BB BBBBBBBBBBBBB BB BBB BBBB
+          XXXXX XXXXXXXXXXXXXXXXXX pgettext(u'text, home', u'Total') XXXXXXX
+        BBBBB
+      XXXXXX
+    XXXXXXXXX
+    XXXX XXXXXXXXXXXXXXXXXXX
+      XXXXXX XXXXXXXXXXX XXXXXXXXXXX
+        XXXXXXX
+          XXXX
+            XXXX pgettext(u'column', u'Team') XXXXX
+            XXX XXXXXXXXXXXX pgettext(u'column', u'Allocated') XXXXX
+            XXX XXXXXXXXXXXX pgettext(u'column, in use', u'Used') XXXXX
+          XXXXX
+        XXXXXXXX
+        XXXXXX XXXXXXXXXXXXXXX
+          BBB BBBB BB BBBBBBBBBBBBBB
+            XXXX
+              XXX XXXXXXXXXXXXXXXXXX
+              XXX XXXXXXXXXX XXXXXXXXFFFFF XXXXXXXXXX
+              XXX XXXXXXXXXX XXXXXXXX
+                BB BBBBBBBBBBBBBBBBBBB
+                  BBBBBBBBBB BBBBBBBBBBBBBBB BBBBBBBBBBBBBBBBBBB BBBX
+                BBBB
+                  X
+                BBBBB
+              XXXXX
+            XXXXX
+          BBBBB
+            XXXX
+              XXX XXXXXXXXXXX XXXXXXXXXXXXXX gettext(u'No team has used a GPU.') XXXXX
+            XXXXX
+          BBBBBB
+        XXXXXXXX
+      XXXXXXXX
+    XXXXXX
+  XXXXXX
+XXXXXXXXXX

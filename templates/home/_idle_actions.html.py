@@ -1,0 +1,28 @@
+BBBB BBBB
+ #
+
+BB BBBBBBBBBBBBBB BB BBBBBBBBBBBBBB
+  XXXXX XXXXXXXXXXXXX
+        XXXXXXXXXXXXXXX
+        XXXXXXXXXX XXXXX XXXXXXXXXXXXXX
+    BBBBBBBBBB
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXXX XXXXXXXXX
+    XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX
+    BB BBBBBBBBBBBBBB
+      XXXXXXX XXXXXXXXXX XXXXXX XXXXXXXXX XXXXXXXXXXXXXXX
+        BB BBBBBBBBBBBBBBB
+           pgettext(u'button', u'Notify again') 
+        BBBB
+           pgettext(u'button', u'Notify owner') 
+        BBBBB
+      XXXXXXXXX
+    BBBBB
+    BB BBBBBBBBBBBBBB
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXXX
+              XXXXXXXXX
+              XXXXXXXXXXXXXX
+              XXXXXXXXXXXXXX gettext(u'Cancel #%(number)s %(name)s? Its work since the last checkpoint is lost.') SSSSSS SSSSSSSSSSS SSSSSSSSS SSS SSSS SSSSS SSS SSSS SSSSSSSSSS SS SSSSSX
+              XXXXXXXXXX pgettext(u'button', u'Cancel the job') XX pgettext(u'button', u'Cancel') XXXXXXXXX
+    BBBBB
+  XXXXXXX
+BBBBB

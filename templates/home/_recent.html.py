@@ -1,0 +1,32 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXXXXXX XXXXXXX pgettext(u'heading', u'Recent runs') X
+         XXXXXXXXXXXXX
+         XXXXXX pgettext(u'link', u'View all') X
+         XXXXXXXXXX
+  BB BBBBBB
+    XXXX XXXXXXXXXXXXXXXXXXX
+      XXXXXX XXXXXXXXXXX XXXXXXX
+        XXXXXXX
+          BBB BBB BB BBBBBB
+            XXX XXXXXXXXXXXXX
+              XXX XXXXXXXXXXX XXXXXX
+                XX XXXXXXXXXXXXX XXXXXXXXXXXX
+                XXXXX XXXXXXXXXXXXXXXXXXXXXX
+              XXXXX
+              XXXX
+                XXXXXXXX XXXXXXXXXXXX XX
+              XXXXX
+              XXX XXXXXXXXXXXX XXXX XXXXXXXXXXX
+              XXX XXXXXXXXXX XXXXXX XXXXXXFFFFFFFFFFFFFFFFFFFFFFFXXXXX
+              XXX XXXXXXXXXX XXXXXX XXXXXXXFFFXXXXX
+            XXXXX
+          BBBBBB
+        XXXXXXXX
+      XXXXXXXX
+    XXXXXX
+  BBBB
+    XXXX XXXXXXXXXXX XXXXXXX gettext(u'No job has ended yet.') XXXXXX
+  BBBBB
+XXXXXXXXXX

@@ -1,0 +1,39 @@
+BBBB BBBB BBBBBB
+ #
+
+BB BBBB
+  XXXX XXXXXXXXXXXXXXXXXXX
+    XXXXXX XXXXXXXXXXX XXXXXXX
+      XXXXXXX
+        BBB BBB BB BBBB
+          XXX XXXXXXXXXXXXX
+            XXX XXXXXXXXXXX XXXXXX
+              XX XXXXXXXXXXXXX XXXXXXXXXXXX
+              XXXXX XXXXXXXXXXXXXXXXXXXXXX
+            XXXXX
+            XXXX
+              XXXXXXXX XXXXXXXXXXXX XX
+            XXXXX
+            XXX XXXXXXXXXXXX XXXXXXXX
+              BB BBBBBBBBBBBBBBBBBB
+                 FFFFFFFFFFFFFFFFFFFFF
+              BBBB
+                FFFFFFFFFFFFFFFF XXX
+              BBBBB
+            XXXXX
+            XXX XXXXXXXXXXXX XXXX XXXXXX
+              BB BBBBBBBB
+                
+              BBBB
+                
+              BBBBB
+            XXXXX
+            XXX XXXXXXXXXX XXXXX XXXXXXXXFFFXXXXX
+          XXXXX
+        BBBBBB
+      XXXXXXXX
+    XXXXXXXX
+  XXXXXX
+BBBB
+  XX XXXXXXXXXXX XXXXX XXXXXXXXXXX
+BBBBB

@@ -1,0 +1,78 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXX XXXXXXXXXXXXXX
+  BBB BBB BB BBBBBBB
+    XXXXXXXX XXXXXXXXXXXXXXXXXX
+             BB BBBBBBBBB BB BBBBBBBBXXXXXXXXXXXBBBBBX
+      XXXX XXXXXXXXXX XXXXXXX
+        XXXXXXX
+        XXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXX
+        BB BBBBBBBB
+          XX XXXXXXXXXXXX XXXXXXXXXXXX
+        BBBB
+          XXXXX XXXXXXXXXXXXXXXXXXXX
+        BBBBB
+        XXXXX XXXXXXXXXXXX XXXXXXXFFFFFFFFFFXXXXXXX
+        BB BBBBBBBBBBBBBB
+          XXXXX XXXXXXXXXXXXX pgettext(u'state', u'Resumed') XXXXXXX
+        BBBBB
+      XXXXXX
+      BB BBBBBBBB
+        XX XXXXXXXXXXXX BB BBBBBBBBB BB BBBBBBBBXXXXXBBBBXXXXXBBBBBX
+           BB BBBBBBBBB BB BBBBBBBBXXXXXXXXXXXXXBBBBBXFFFFFFFFFFXXXX
+      BBBBB
+      BB BBBBBBBBBBBB
+        XXXX XXXXXXXXXXXXXXXXXXX
+          XXXXXX XXXXXXXXXXX XXXXX XXXXXX
+            XXXXXXX
+              XXXX
+                XXX XXXXXXXXXXXX pgettext(u'column', u'Version') XXXXX
+                BB BBBBBBBBBBBBBBBBBBBBBXXX XXXXXXXXXXX XXXXXXXXXXXXXXXXXBBBBB
+                XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column', u'Files') XXXXX
+                XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column', u'Size') XXXXX
+                XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column', u'Created') XXXXX
+              XXXXX
+            XXXXXXXX
+            XXXXXXX
+              BBB BBBBBBB BB BBBBBBBBBBBB
+                XXXX
+                  XXX XXXXXXXXXXXXX
+                    XX XXXXXXXXXXXXX
+                       XXXXXXBBBBB BBBBBBBBBBBBBBBBBBXXX XXXX
+                    BB BBBBBBBBBBBBBBBBB
+                      XXXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXX pgettext(u'state', u'Latest') XXXXXXX
+                    BBBBB
+                    BB BBBBBBBBBBBBBBB
+                      XXXXX XXXXXXXXXXXXX pgettext(u'state', u'Best') XXXXXXX
+                    BBBBB
+                    BBB BBB BB BBBBBBBBBBBBXXXXX XXXXXXXXXXX XXXXXXXXXXXXBBBBBB
+                  XXXXX
+                  BB BBBBBBBBBBBBBB
+                    XXX XXXXXXXXXX XXXXXXXX
+                      BB BBBBBBBBBBBBB BB BBBB
+                        FFFFFF
+                      BBBB
+                        X
+                      BBBBB
+                    XXXXX
+                  BBBBB
+                  XXX XXXXXXXXXX XXXXXX XXXXXX
+                      XXXXXXXXXXXX pgettext(u'column', u'Files') XXFFFFFFFFFFFFFFFFXXXXX
+                  XXX XXXXXXXXXX XXXXXX XXXXXXXFFFFXXXXX
+                  XXX XXXXXXXXXX XXXXXX XXXXXXXFFFXXXXX
+                XXXXX
+              BBBBBB
+            XXXXXXXX
+          XXXXXXXX
+        XXXXXX
+        BB BBBBBBBB
+          XXXXXXX XXXXXXXXXXXX XXX XXXXX  XXXXX XXXXXXXXXXXXXXXXXXXXXXX XX
+        BBBBB
+      BBBBB
+    XXXXXXXXXX
+  BBBBBB
+  BB BBBBBB
+    XX XXXXXXXXXXXX XXXXXXXFFFFFFFFFFXXXX
+  BBBBB
+XXXXXX

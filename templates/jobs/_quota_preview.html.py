@@ -1,0 +1,43 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXX
+  XXXXXXXX
+    XXXX gettext(u'Preview: nothing has been saved yet') XXXXX
+  XXXXXXXXX
+  XXXX XXXXXXXXXXX XXXXXXXXX
+    XXXX
+      BBB BBBBBBBB BB BBBBBBBBBBBBBBBBB
+        XXXXXXXXX
+      BBBBBB
+    XXXXX
+    XXXX XXXXXXXXXXXXXXXXXXX
+      XXXXXX XXXXXXXXXXXXX
+        XXXXXXX
+          XXXX
+            XXXX pgettext(u'column', u'Limit of') XXXXX
+            XXXX pgettext(u'column', u'Resource') XXXXX
+            XXXX pgettext(u'column', u'Before') XXXXX
+            XXXX pgettext(u'column', u'After') XXXXX
+          XXXXX
+        XXXXXXXX
+        XXXXXXX
+          BBB BBBB BB BBBBBBBBBBBBBBBBBBBBBBBBB
+            XXXX
+              XXXXXXXXX
+              XXXXFFFFFFFFFFXXXXX
+              XXX XXXXXXXXXXXXXXFFFFFFFFFFXXXXX
+              XXXXFFFFFFFFFFXXXXX
+            XXXXX
+          BBBBBB
+        XXXXXXXX
+      XXXXXXXX
+    XXXXXX
+    XXXXX XXXXXXXXXXXXX XXXXXXXXXX XXXXXXX
+      BBBBBBBBBB
+      BBB BBBBB BBBBB BB BBBBBXXXXXX XXXXXXXXXXXXX XXXXXXX XXXXXXXXXBBBBBB
+      XXXXXXX XXXXXXXXXX XXXXXXXX XXXXXXXXX XXXXXXXXXXXX pgettext(u'button', u'Save limits') XXXXXXXXX
+      XX XXXXXXXXXXX XXXXXXXXX pgettext(u'button', u'Cancel') XXXX
+    XXXXXXX
+  XXXXXX
+XXXXXXXXXX

@@ -1,0 +1,37 @@
+BBBB BBBBBB BBBB
+ #
+
+XXXX
+  XXX XXXXXXXXXXXXX
+    BB BBBBBBBBBBBBBB
+      XXXXXX XXXXXXXXXXXXXXX
+             XXXXXXXXXX
+             XXXXXXXX
+             XXXXXXXXXXX
+             XXXXXXXXXXXX pgettext(u'spoken label', u'Select #%(n)s') SSSSSS SSSSSSXX
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXX XXXXXX
+    XX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXX
+    XXXXX XXXXXXXXXXXXXX
+      X
+      BB BBBBBBBBB
+        X
+         npgettext(u'number of things', u'%(n)s task', u'%(n)s tasks',count) 
+          SSSSS SSSS
+        
+          PPPPP PPPPP
+        
+      BBBBB
+    XXXXXXX
+  XXXXX
+  XXX XXXXXXXXXX XXXXXXXXFFFFXXXXX
+  XXX XXXXXXXXXXXX XXXXXXXXXXX
+  XXX XXXXXXXXXX XXXXXX XXXXXXX
+    BB BBBBBBBBBBBBBBB
+       pgettext(u'value', u'Deleting') 
+    BBBB BBBBBBBBBBBBBBB
+      FFF
+    BBBBB
+  XXXXX
+XXXXX

@@ -1,0 +1,20 @@
+BBBB BBBBBB BBBB
+ #
+
+XXXX XXXXXXXXX
+     XXXXXXXXXXXXXXXXXX
+     XXXXXXXXXXXXBB BBBBBBBBBBBBBBBBBXXXXXBBBBXXXXBBBBBX
+     XXXXXXXXXXXXXXXFFFFFFFFFFFFFFFFFFXX
+  XXXXXXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'empty list', u'No jobs yet') X
+             XXXXXXXXXXXXXXX XXX XX XXXXXX XXXXXXXXXX
+       gettext(u'A job is a command that runs on the cluster. Its log, metrics and result stay here.') 
+      XXXXXXX XXXXXXXXXXXXXXX
+        BB BBBBBBBBBB
+          XXXXXXXXX XXXXXXXXXXXXXXXXX
+                    XXXXXXX pgettext(u'field', u'Run an example') X XX
+        BBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+  XXXXXXXXXX
+XXXXXX

@@ -1,0 +1,49 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBB BBBBBB BBBBBB
+ #
+
+BBBBB BBBBBXXXXXXXXXXXXXXXXXXXXXXBBBBBBBB
+BBBBB BBBBBBB
+  XXXXXXX XXXXXXX pgettext(u'page title', u'Storage') X
+          XXXXX gettext(u'Logs of finished jobs, largest first; sizes are updated every minute. Deleting logs frees quota immediately.') XX
+  XXXXXXXXX
+  BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBB
+  XXXX XXXXXXXXXXXXXX
+    XXXXXXXXXX XXXXXXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXXXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Select') XXXXXXXXX
+    XXXXXXXXXXXX
+    XXXXXXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXX
+      XXXXXXXX XXXXXXX pgettext(u'empty list', u'No logs stored') XX
+         gettext(u'The log of a job appears here after the job has finished.') 
+        XXXXXXX XXXXXXXXXXXXXXX
+          XX XXXXXXXXXXX XXXXXXBBB BBBBBB BBBBBBBBBBBBXX pgettext(u'button', u'Jobs') XXXX
+        XXXXXXXXX
+      XXXXXXXXXX
+    XXXXXXXXXX
+    XXXXX XXXXXXXXX
+          XXXXXXXXXXXX
+          XXXXXXXXXXXXX
+          XXXXXXXXXXXXXXXXXXX
+          XXXXXXXXXXXXXX gettext(u'Delete the logs of the selected jobs permanently?') X
+          XXXXXXX
+      BBBBBBBBBB
+      XXXXXX XXXXXXXXXXXXX XXXXXXXXXXXX XXXXXXXXX
+      XXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXXX
+              XXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Delete logs') XXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'spoken label', u'Clear selection') XX
+        XXXXXXX XXXXXXXXXXXX XX
+      XXXXXXXXX
+    XXXXXXX
+  XXXXXX
+BBBBBBBB
+BBBBB BBBBBBB
+  XXXXXXX XXXXXXXXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBXXXXXXXXXXX
+BBBBBBBB

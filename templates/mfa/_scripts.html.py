@@ -1,0 +1,19 @@
+BBBB BBBBBB BBBB
+XX XXXXXXXXXXXXXXXXXX
+   XXXXXXXXXXXXXXXXXXXX
+   XXXXXXXXXXXX
+   XXXXXX
+   XXXXXXXXXXXXXX gettext(u'No passkey was used. The request was canceled or timed out, or this device has no passkey for this site. Try again, or sign in another way.') 
+     SS SSSSSSS SSS SSSSS SSS SSSSSSS SSS SSSSSSSS SS SSSSS SSSS SS SSSS SSSSSS SSS SS SSSSSSS SSS SSSS SSSSS SSS
+     SSSSSS SS SSSS SS SSSSSSS SSSS
+   X
+   XXXXXXXXXXXX gettext(u'This device or key is already registered.') X
+   XXXXXXXXXXXXX gettext(u'Passkeys work only over HTTPS or on localhost. Open Muster at its HTTPS address.') 
+     SSSSSSSS SSSS SSSS SSSS SSSSS SS SS SSSSSSSSSS SSSS SSSSSS SS SSS SSSSS SSSSSSSS
+   X
+   XXXXXXXXXXXX gettext(u"This device or key isn't supported. Try another one.") X
+   XXXXXXXXXXXXX gettext(u"The passkey couldn't be requested. Reload this page and try again.") XXXXXX
+XXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBXXXXXXXXXXX
+XXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBBBBBBBXXXXXXXXXXX
+XXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBBBBBBBBBXXXXXXXXXXX
+XXXXXXX XXXXXXXXXXXXX XXXXXBBBBBB BBBBBBBBBBBBBBBXXXXXXXXXXX

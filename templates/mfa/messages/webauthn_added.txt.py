@@ -1,0 +1,1 @@
+BBBB BBBB gettext(u'The passkey is added.') 

@@ -1,0 +1,42 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBB
+BBBBB BBBBBXXXXXXXXXXXXXXXXXXXXXXBBBBBBBB
+BBBBB BBBBB
+   pgettext(u'page title', u'Authenticator app') 
+BBBBBBBB
+BBBBB BBBB
+   pgettext(u'text, mfa', u'Authenticator app') 
+BBBBBBBB
+BBBBB BBBBBBB
+  XXXX XXXXXXXXXXXXXXXXXX
+    XXXXX
+      XXXX gettext(u'Set up an authenticator app') XXXXX
+      XX XXXXXXXXXXXX gettext(u'Scan the QR code with the app, then enter the code it shows.') XXXX
+    XXXXXX
+  XXXXXX
+  XXXX XXXXXXXXXXXX XXXXXXXX
+    XXXXX XXXXXXXXXXXXX
+          XXXXXXXXXXX XXXXXXXX
+          XXXXXXXXBBB BBBBBBBBBBBBBBBBBBBXX
+      BBBBBBBBBB
+      XXXX XXXXXXXXXX
+           XXXXXX
+           XXXXX gettext(u'QR code for the authenticator app') X
+           XXXXXXXXXXX
+           XXXXXXXXXXXXX
+      XXXXXXXXX
+        XXXXXXXX XXXXXXXXXXXX XXXXXXX gettext(u"Can't scan the code?") XXXXXXXXXX
+        XX XXXXXXXXXXXXXX gettext(u'Enter this key in the app:') XXXX
+        XXXX XXXXXXXXXXXXX
+          XXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+          XXXXXXX XXXXXXXXXX XXXXXX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXX pgettext(u'button', u'Copy') XXXXXXXXX
+        XXXXXX
+      XXXXXXXXXX
+      BBBBBBB BBBBBBBBBBBBBBBBBBBBBBB
+      XXXX XXXXXXXXXX XXXXXXX
+        XXXXXXX XXXXXXXXXX XXXXXXXX XXXXXXXXXXXXXX pgettext(u'button', u'Turn on') XXXXXXXXX
+        XX XXXXXXXXXX XXXXXX XXXXXXBBB BBBBBBBBBBBXX pgettext(u'button', u'Cancel') XXXX
+      XXXXXX
+    XXXXXXX
+  XXXXXX
+BBBBBBBB

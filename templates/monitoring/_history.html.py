@@ -1,0 +1,32 @@
+BBBB BBBB
+ #
+
+XXXXXXXX XXXXXXXXXXXXXX
+  XXXXXXXX
+    XXXX pgettext(u'heading', u'History') XXXXX
+    XXXX XXXXXXXXXX XXXXXX
+         XXXXXXXXXXXX pgettext(u'spoken label', u'Time range') XX
+      BBB BBBB BBBBBB BBB BB BBBBBB
+        XX XXXXXXXXXXXX
+           XXXXXXX
+           BB BBB BB BBBBBXXXXXXXXXXXXXXXXXXXBBBBBXXXXX
+      BBBBBB
+    XXXXXX
+  XXXXXXXXX
+  XXXX XXXXXXXXXXXXX
+    XXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXX
+              XXXXXXXXXXX
+              XXXXXX
+              XXXXXXXX
+              XXXXXXXXXXXXXXXXXXXXXXXXXXXX
+      XXXXXXX XXXXXXXXXXXXXX
+        BBBB BBBBBBBBBBBBBBBBBBBBB
+          XXXXXXXX XXXXXXX gettext(u'No measurements in this time range') X
+                   XXXXXXXXXXXXXXXXXXXXXXX XXXXXXXXXXXX XXX XXXXXXXXXXXX XXXXXXX
+             gettext(u'Run the agent on the node: it reports every ten seconds.') 
+          XXXXXXXXXX
+        BBBBBBB
+      XXXXXXXXX
+    XXXXXXXXXXX
+  XXXXXX
+XXXXXXXXXX

@@ -1,0 +1,32 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBBBB BBBB BBBBBB
+BBBBB BBBBBXXXXBBBBBBBB
+BBBBB BBBB
+  XXXXX XXXXXXXXXXXXXXXX XXXXXXBBBBBB BBBBBBBBBBBBBBBBBXX
+BBBBBBBB
+BBBBB BBBBBBB
+   gettext(u'Every machine: what is allocated, and what is really used.') 
+  XXXXXXX XXXXXXX pgettext(u'page title', u'Nodes') X XXXXXXX
+    XXXXXXX XXXXXXXXXXXXXXX
+      XX XXXXXXXXXXX XXXXXXXXXXXXXX pgettext(u'button', u'Fleet') XXXX
+    XXXXXXXXX
+  XXXXXXXXX
+  BB BBBBBBBBB BB BBBBBBBBBB BB BBBBBBBBBBBBBBBB
+    XXXXXXXXXX XXXXXXXXXXXX XX
+  BBBBB
+  XXXXXXXX XXXXXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'empty list', u'No nodes yet') X
+             XXXXXXXXXXXXXXX XXXX XXXXXX
+      BB BBBBBBBBBBBBBBBBB
+         gettext(u'Nodes appear a few seconds after a cluster is connected.') 
+      BBBB
+         gettext(u'Nodes appear here once an operator connects a cluster.') 
+      BBBBB
+      XXXXXXX XXXXXXXXXXXXXXX
+        BB BBBBBBBBBBBBBBBBB
+          XX XXXXXXXXXX XXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX gettext(u'Connect a cluster') XXXX
+        BBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+  XXXXXXXXXX
+BBBBBBBB

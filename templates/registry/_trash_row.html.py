@@ -1,0 +1,27 @@
+BBBB BBBBBB BBBB
+ #
+
+XXXX
+  XXX XXXXXXXXXXXXX
+    XXXXXXX
+  XXXXX
+  XXX XXXXXXXXXXXXXXXXXXX
+  XXX XXXXXXXXXXX XXXXXXXXXXXX pgettext(u'column', u'Versions') XXFFFFFFFFFFFFFFFFXXXXX
+  XXX XXXXXXXXXX XXXXXX XXXXXXXFFFXXXXX
+  XXX XXXXXXXXXXXX
+    BB BBBBBBBB BB BBBBBBBB
+      XXXXX XXXXXXXXXXXXXX
+        BBBBBBBBBB
+        XXXXXX XXXXXXXXXXXXX XXXXXXXXXXXX XXXXXXXXX
+        XXXXXXX XXXXXXXXXX XXXXXX XXXXXXXXX XXXXXXXXXXXXXXXX pgettext(u'button', u'Restore') XXXXXXXXX
+        XXXXXXX XXXXXXXXXX XXXXX XXXXXXX
+                XXXXXXXXX
+                XXXXXXXXXXXXX
+                XXXXXXXXXX pgettext(u'button', u'Delete permanently') X
+                XXXXXXXXXXXXXX gettext(u'Delete %(n)s permanently, with all its versions? This cannot be undone.') 
+                  SSSSSS SSSSS SSSSSSSSSSSS SSSS SSS SSS SSSSSSSSS SSSS SSSSSS SS SSSSSSS
+                XX pgettext(u'button', u'Delete permanently') XXXXXXXXX
+      XXXXXXX
+    BBBBB
+  XXXXX
+XXXXX

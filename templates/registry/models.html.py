@@ -1,0 +1,40 @@
+BBBBBBB BBBBBBBBBBB
+BBBB BBBB BBBBBB
+ #
+
+BBBBB BBBBBXXXXXXBBBBBBBB
+BBBBB BBBB
+  XXXXX XXXXXXXXXXXXXXXX XXXXXXBBBBBB BBBBBBBBBBBBBBBBBBXX
+BBBBBBBB
+BBBBB BBBBBBB
+  XXXXXXX XXXXXXX pgettext(u'page title, machine learning', u'Models') X
+          XXXXX gettext(u'Registered models of your teams, with versions, aliases and approval.') XX
+    XXXXXXX XXXXXXXXXXXXXXX
+      BB BBBBBBBBB
+        XX XXXXXXXXXXX XXXXXXBBB BBBBBBBBBBBBBB BBBBBBBBBBBBXX pgettext(u'button', u'Trash') XXXX
+      BBBBB
+      BB BBBBBBBBB BBB BBB BBBBBBBBBBBBB
+        XXXXXXXXX XXXXXXBBB BBBBBBBBBBB BBBBBBBBBBBBX
+                  XXXXXXX gettext(u'Register a model') X XX
+      BBBBB
+    XXXXXXXXX
+  XXXXXXXXX
+  BB BBB BBBBBBBBBBBBB
+    XXXXXXXXXX XXXXXXXXXXXX XX
+  BBBBB
+  XXXXXXXX XXXXXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'empty list', u'No models yet') X
+             XXXXXXXXXXXXXXX XXXXX XXXXXX XXXXXXXX XXXXXXXXX
+       gettext(u'A registered model has a card, numbered versions whose files never change, and aliases such as champion that programs load by name.') 
+        S SSSSSSSSSS SSSSS SSS S SSSSS SSSSSSSS SSSSSSSS SSSSS SSSSS SSSSS SSSSSSS SSS SSSSSSS SSSS SS SSSSSSSS SSSS
+        SSSSSSSS SSSS SS SSSSS
+      
+      XXXXXXX XXXXXXXXXXXXXXX
+        BB BBBBBBBBB
+          XXXXXXXXX XXXXXXBBB BBBBBBBBBBB BBBBBBBBBBBBX
+                    XXXXXXX gettext(u'Register a model') X XX
+        BBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+  XXXXXXXXXX
+BBBBBBBB

@@ -1,0 +1,47 @@
+BBBB BBBB BBBBBB
+XXXX
+  XXX XXXXXXXXXXXXX XXXXX XXXXXXXXXXXX XXXXXXXXXXXXXXXXXX
+  XXXX
+    BB BBBBBBBBB BB BBBBBBBBB
+      XXXXX XXXXXXXXXXX XXXXX pgettext(u'state', u'Incident') XXXXXXX
+    BBBB BBBBBBBBB BB BBBBBBBBB
+      XXXXX XXXXXXXXXXX XXXXXX pgettext(u'state, severity', u'Warning') XXXXXXX
+    BBBB
+      XXXXX XXXXXXXXXXXXX pgettext(u'announcement', u'Note') XXXXXXX
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXXX
+      XXXXXXXXXXXX pgettext(u'column', u'Audience') XX
+    BB BBBBBBBBBBB
+       pgettext(u'value', u'Every organization') 
+    BBBB
+      
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXX XXXXXXX
+      XXXXXXXXXXXX pgettext(u'column', u'Starts') XX
+    FFFFFFFFFFF FFFF
+    BB BBB BBBBBBBBBBBB
+      XXXXX XXXXXXXXXXXXX pgettext(u'state', u'Scheduled') XXXXXXX
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXX XXXXXXX
+      XXXXXXXXXXXX pgettext(u'column', u'Ends') XX
+    BB BBBBBBBBBBB
+      FFFFFFFFFFF FFFF
+    BBBB
+       pgettext(u'value', u'When withdrawn') 
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXX
+    BB BBB BBBBBBBBBBB BB BBBBBBBBBBBBBBBB
+      XXXXX XXXXXXXXXXXXX
+            XXXXXXXXXXXXXX gettext(u'Withdraw this announcement?') XX
+        BBBBBBBBBB
+        XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXXXXXXXXXX
+        XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXX
+        XXXXXXX XXXXXXXXXX XXXXX XXXXX XXXXXXXX pgettext(u'button', u'Withdraw') XXXXXXXXX
+      XXXXXXX
+    BBBBB
+  XXXXX
+XXXXX

@@ -1,0 +1,56 @@
+BBBB BBBB BBBBBB
+ #
+ #
+ #
+
+ pgettext(u'heading', u'Invite people') 
+XXXXXXXXXXXXXX XXXXXXXXXXX
+               XXXXXXXXXXXXXX
+               XXXXXXXXXXXXXXXX
+               XXXXXXXX pgettext(u'button', u'Invite') XX
+  BBBB
+  XXXXXX XXXXXXXXXXXXX XXXXXXXXX XXXXXXXXXXXXXXX
+  XXXXXXXX XXXXXXX pgettext(u'field', u'Email addresses') X
+           XXXXXX gettext(u'One or several, separated by commas or lines. Each gets a personal link that works once.') XX
+    XXXXXXXXX XXXXXXXXXXXX
+              XXXXXXXX
+              XXXXXXXX
+              XXXXXXXXXXXXXXXXXX
+              XXXXXXXXXXXXXXXXXXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXXX
+  XXXXXXXXXX
+  XXXX XXXXXXXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'field', u'Role in the organization') XX
+      XXXXXXX XXXXXXXXXXXX
+        BBB B BB BBBBB
+          XXXXXXX XXXXXXXX BB BBBBBB BB BBBBBBBBXXXXXXXXBBBBBXFFFFFFFFFFXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'field', u'Team') XX
+      XXXXXXX XXXXXXXXXXX XXXXXXXXXX
+        XXXXXXX XXXXXXXXX pgettext(u'choice', u'No team') XXXXXXXXX
+        BBB B BB BBBBB
+          XXXXXXX XXXXXXXX BB BBBBBB BB BBBBXXXXXXXXBBBBBXXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'field', u'Role in the team') XX
+      XXXXXXX XXXXXXXXXXXXXXXXX
+        BBB B BB BBBBBBBBBB
+          XXXXXXX XXXXXXXX BB BBBBBB BB BBBBBBBBXXXXXXXXBBBBBXFFFFFFFFFFXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    XXXXXXXXXX
+    XXXXXXXX XXXXXXX pgettext(u'field', u'Link works for (days)') XX
+      XXXXXX XXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX XXXXXXX XXXXXXXXX
+    XXXXXXXXXX
+  XXXXXX
+  BB BBBBBBBB
+    XXXXXX XXXXXXXXXXXXXX
+      XXXXXX XXXXXXXXXXXXXXX XXXXXXXXXXX XXXXXXXXX XXXXXXXX
+       pgettext(u'field', u'Send by email') 
+    XXXXXXXX
+  BBBB
+    XX XXXXXXXXXXXX XXXXXXX gettext(u'This portal sends no email: you get the links to send them yourself.') XXXX
+  BBBBB
+XXXXXXXXXXXXXXXX

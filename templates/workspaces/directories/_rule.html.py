@@ -1,0 +1,62 @@
+BBBB BBBB BBBBBB
+BB BBBBBBBBB
+  XXX XXXXXXXXXX
+    XXX XXXXXXXXXXXXX
+      XXXXXX XXXXXXXXXXX
+             XXXXXXXXXXXX
+             XXXXXXXXXXXX
+             XXXXXXXX
+             XXXXXXXXXXXXX
+             XXXXXXXXXXXXXXX
+             XXXXXXXXXXXXXXXXXX
+             XXXXXXXXXXXXXXXXXX
+             XXXXXXXXXXXXX gettext(u'type to search, or *') X
+             XXXXXXXXXXXX pgettext(u'spoken label', u'Group') XX
+      XXXXXX XXXXXXXXXXXX XXXX XXXXXX XXXXXXXXXX XXXXXXXXXXXXXXX
+    XXXXX
+    XXXX
+      XXXXXXX XXXXXXXXXXXX XXXXXXXXXXXX gettext(u'Organization or team') XX
+        BBB BBBBB BB BBBBBB
+          XXXXXXX BB BBBBB BB BBBBBBBXXXXXXXXBBBBBXXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    XXXXX
+    XXXX
+      XXXXXXX XXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'spoken label', u'Role') XX
+        BBB BBBBB BBBBB BB BBBBB
+          XXXXXXX XXXXXXXX
+                  BB BBBB BB BBBBBB BB BBB B BBB BBBB BB BBBBBBBBXXXXXXXXBBBBBXFFFFFFFFFFXXXXXXXXX
+        BBBBBB
+      XXXXXXXXX
+    XXXXX
+    XXX XXXXXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'spoken label', u'Up') X
+              XXXXXXXXXXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXXXXX pgettext(u'state of a node', u'Down') X
+              XXXXXXXXXXXXXXXXX
+      XXXXXXX XXXXXXXXXX XXXXX XXXXX XXXXXXX
+              XXXXXXXXXXXXX
+              XXXXXXXXX
+              XXXXXXX pgettext(u'button', u'Remove') XXXXXXXXX
+    XXXXX
+  XXXXX
+BBBB
+  XXXX
+    XXX XXXXXXXXXXX XXXXXXXXXXX
+    XXXXBB BBBBBBXBBBBBXXXXX
+    XXXX
+      BB BBBBBB
+        FFFFFFFFFFF
+      BBBB
+        FFFFFFFFFF
+      BBBBB
+    XXXXX
+  XXXXX
+BBBBB

@@ -1,0 +1,27 @@
+BBBB BBBB BBBBBB
+ #
+
+XXXX XXXXXXXXXXXXXXXXXXX
+  XXXXXX XXXXXXXXXXX XXXXXXX
+    XXXXXXX
+      XXXX
+        XXXX pgettext(u'column', u'Group') XXXXX
+        XXXX gettext(u'Organization or team') XXXXX
+        XXXX pgettext(u'column', u'Role') XXXXX
+        BB BBBBBBBBB
+          XXXX
+            XXXXX XXXXXXXXXXXXXXXXXXXXXXXX pgettext(u'column', u'Actions') XXXXXXX
+          XXXXX
+        BBBBB
+      XXXXX
+    XXXXXXXX
+    XXXXXXX
+      BBB B BB BBBBB
+        BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB
+      BBBBBB
+      BB BBBBBBBBB
+        BBBBBBB BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB BBBB BBBBBB
+      BBBBB
+    XXXXXXXX
+  XXXXXXXX
+XXXXXX

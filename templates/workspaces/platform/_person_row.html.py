@@ -1,0 +1,47 @@
+BBBB BBBB BBBBBB
+XXX XXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+  XXX XXXXXXXXXXXXX
+    XX XXXXXXXXXXXXX XXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+    XXXXX XXXXXXXXXXXXXXXXXXXXX
+    BB BBBBBBBBBBBBBBB
+      XXXXX XXXXXXXXXXXXX pgettext(u'state', u'operator') XXXXXXX
+    BBBBB
+    BB BBB BBBBBBBBBBBBB
+      XXXXX XXXXXXXXXXX XXXXX BB BBBBBBBXXXXXXXXBBBBBX
+        BB BBBBBBBBBBBBBBBB
+           pgettext(u'state', u'suspended') 
+        BBBB
+           gettext(u'left their directory') 
+        BBBBB
+      XXXXXXX
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXBB BBB BBBBBBBB BBB BBB BBBBBBB XXXXBBBBBXX
+    BBB B BB BBBBBBBB
+      XX XXXXXXXXXXXX XXXXXXXXXXXXXXXX X FFFFFFFFFFXXXX
+    BBBBBB
+    BB BBBBBBB
+      XXXXX XXXXXXXXXXXXXXXXXXXXX
+    BBBBB
+  XXXXX
+  XXX XXXXXXXXXXXXX
+      XXXXXXXXXXXX pgettext(u'column', u'Signs in by') XX
+    BB BBBBBBBBBBBBBBBBBBB
+       pgettext(u'value', u'directory') 
+    BBBBB
+    BB BBBBBBBBBBBBBBBB
+       pgettext(u'value', u'password') 
+    BBBB BBB BBBBBBBBBBBBBBBBBBB
+       pgettext(u'value', u'nothing yet') 
+    BBBBB
+    BB BBBBBBBBBBBBBBBBBBBBB X  pgettext(u'value', u'second factor') BBBBB
+  XXXXX
+  XXX XXXXXXXXXX XXXXX XXXXXXX
+      XXXXXXXXXXXX pgettext(u'column', u'Last sign-in') XX
+    BB BBBBBBBBBBBBBB
+      FFF
+    BBBB
+       pgettext(u'value', u'never') 
+    BBBBB
+  XXXXX
+XXXXX
