@@ -14,7 +14,10 @@ from workspaces.tenancy.scope import org_scope
 
 VALUES = {"which": "scratch", "act": "stop"}
 LISTS = {"api-interactive-sessions", "api-session-templates"}
-SCOPES = {"api-interactive-session-": P.JOBS_READ}
+SCOPES = {
+    "api-interactive-session-": P.JOBS_READ,
+    "api-interactive-session-restart": P.JOBS_CANCEL,
+}
 ROWS = {
     ("api-interactive-sessions", "GET"): Row(EVERYBODY, None),  # those that are visible
     ("api-interactive-sessions", "POST"): Row(

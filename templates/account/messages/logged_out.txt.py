@@ -1,1 +1,0 @@
-BBBB BBBB gettext(u'Signed out.') 

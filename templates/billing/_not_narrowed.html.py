@@ -1,6 +1,0 @@
-BBBB BBBB
- #
-
-BB BBBBBBBBBBBBBBBB
-  XX XXXXXXXXXXXX XXXXXXX gettext(u'Of all clusters, pools and GPU models.') XXXX
-BBBBB

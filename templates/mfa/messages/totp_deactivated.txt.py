@@ -1,1 +1,0 @@
-BBBB BBBB gettext(u'The authenticator app is removed.') 

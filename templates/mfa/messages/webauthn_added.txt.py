@@ -1,1 +1,0 @@
-BBBB BBBB gettext(u'The passkey is added.') 
