@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
@@ -23,7 +23,7 @@ from schedulers.exit_reasons import missing_program
 from schedulers.states import State
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
-from sessions.templates import NOT_FOUND, PORT, SessionTemplate, find_template
+from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template
 from workspaces.access.actors import Actor
 
 
@@ -73,6 +73,7 @@ class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
     image: str
+    home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
 
@@ -119,7 +120,7 @@ def session_row(session: InteractiveSession, actor: Actor) -> InteractiveSession
 def _row(
     session: InteractiveSession, job: JobShape, used: Any, is_open_to: bool
 ) -> InteractiveSessionShape:
-    org, number = session.org.slug, session.job.number
+    org = session.org.slug
     return {
         "id": str(session.id),
         "number": session.number,
@@ -134,13 +135,13 @@ def _row(
         "created_at": session.created_at,
         "last_used_at": used,
         "page": reverse("session", args=[org, session.number]),
-        "url": settings.MUSTER_BASE_URL + open_path(org, number),
+        "url": settings.MUSTER_BASE_URL + open_path(org, session.number),
         "may_open": is_open_to,
     }
 
 
 def open_path(org: str, number: int) -> str:
-    """Return the page of the portal that opens the app of a job in the browser."""
+    """Return the page of the portal that opens the app of a session in the browser."""
     return reverse("job-port", args=[org, number, PORT])
 
 
@@ -159,9 +160,15 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         "choices": session.choices,
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
         "image": str(spec.get("image", "")),
+        "home": _home(spec),
         "progress": _progress(session, row, viewer),
         "problem": _problem(session, row, viewer),
     }
+
+
+def _home(spec: Mapping[str, Any]) -> str:
+    found = spec.get("workspaces", {}).get(HOME, "")
+    return str(found["workspace"] if isinstance(found, dict) else found)
 
 
 def _progress(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -21,6 +22,7 @@ from portal.core.messages import Message
 from schedulers.spec import JobSpec
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
+from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
 from sessions.kind import PURPOSE, origin_of
 from sessions.models import InteractiveSession
 from sessions.templates import template_named
@@ -30,29 +32,62 @@ from workspaces.models import Team
 
 
 def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> InteractiveSession:
-    """Start a session: submit its job. Raises InvalidInput, NotPermitted, QuotaExceeded."""
-    spec = spec_of_choices(choices)
-    _check_gpus(team, spec)
-    session = _new_session(actor, team, choices, spec.name)
+    """Start a session: submit its job. It has the home folder, unless something else was chosen or
+    no cluster can mount that. Raises InvalidInput, NotPermitted, QuotaExceeded.
+    """
+    _check_gpus(team, spec_of_choices(choices))
     try:
-        with transaction.atomic():
-            job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
-            session.job, session.number = job, job.number
-            session.save(force_insert=True)
-            _record("started", actor, session, after={"name": session.name})
+        if not choices.workspace and has_home(actor, team):
+            try:
+                return _start(actor, team, choices, is_at_home=True)
+            except InvalidInput:
+                if is_full(actor, team):
+                    raise
+        return _start(actor, team, choices)
     except PortalError as error:
         raise at_choices(error) from error
+
+
+@transaction.atomic
+def _start(
+    actor: Actor, team: Team, choices: SessionChoices, *, is_at_home: bool = False
+) -> InteractiveSession:
+    spec = spec_of_choices(choices, ensure_home(actor, team).name if is_at_home else "")
+    session = _new_session(actor, team, choices, spec.name)
+    job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
+    session.job, session.number = job, job.number
+    session.save(force_insert=True)
+    _record("started", actor, session, after={"name": session.name})
     return session
 
 
-def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRun:
+@dataclass(frozen=True)
+class SessionCheck:
+    """What a start would answer, and the home folder that the session would have, if any."""
+
+    draft: DryRun
+    home: str
+
+
+def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> SessionCheck:
     """Make the checks of a start without starting anything. Raises InvalidInput at wrong choices."""
     spec = spec_of_choices(choices)
     _check_gpus(team, spec)
     session = _new_session(actor, team, choices, spec.name)
-    return check_draft(
-        actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
-    )
+
+    def check(spec: JobSpec) -> DryRun:
+        return check_draft(
+            actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
+        )
+
+    if choices.workspace or not has_home(actor, team):
+        return SessionCheck(check(spec), "")
+    if (home := home_of(actor, team)) is None:
+        return SessionCheck(check(spec), name_of_home(actor, team))
+    draft = check(spec_of_choices(choices, home.name))
+    if draft.is_ok or is_full(actor, team):
+        return SessionCheck(draft, home.name)
+    return SessionCheck(check(spec), "")
 
 
 @transaction.atomic

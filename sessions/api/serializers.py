@@ -22,7 +22,7 @@ class NewSessionSerializer(s.Serializer[Any]):
     data = s.CharField(
         required=False, allow_blank=True, help_text="A dataset, or checkpoint:NAME; @REVISION."
     )
-    workspace = s.CharField(required=False, allow_blank=True, help_text="Where it starts.")
+    workspace = s.CharField(required=False, allow_blank=True, help_text="Where it starts; empty: the home folder. none: neither.")
     time_limit = s.CharField(required=False, allow_blank=True, help_text="Such as 8h.")
     pool = s.CharField(required=False, allow_blank=True)
     command = s.CharField(

@@ -22,6 +22,7 @@ from portal.web.form_errors import FormErrors
 from schedulers.states import State
 from sessions import services
 from sessions.choices import choices_of
+from sessions.homes import has_home, home_of, name_of_home
 from sessions.lists import SESSIONS
 from sessions.readiness import ask_app
 from sessions.representations import detail_of, open_path, template_row
@@ -114,11 +115,16 @@ def _offers(request: Any, team: Team | None) -> dict[str, Any]:
             )[:MOST_NAMES]
         ),
     ]
-    folders = visible_folders(request.actor).order_by("name").values_list("name", flat=True)
+    at_home = has_home(request.actor, team)
+    home = home_of(request.actor, team) if at_home else None
+    folders = visible_folders(request.actor).order_by("name")
+    if home:
+        folders = folders.exclude(id=home.id)
     return {
+        "home": name_of_home(request.actor, team) if at_home else "",
         "gpus": gpu_offers(team, has_ports=True),
         "data": data,
-        "folders": list(folders[:MOST_NAMES]),
+        "folders": list(folders.values_list("name", flat=True)[:MOST_NAMES]),
     }
 
 
@@ -142,7 +148,7 @@ def session(request: Any, which: str) -> HttpResponse:
             "session": shown,
             "job": shown["job"],
             "attempt": attempt,
-            "open_path": open_path(org, row.job.number),
+            "open_path": open_path(org, row.number),
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "is_final": State(row.job.state).is_final,

@@ -61,7 +61,7 @@ def start_session(
         Text, Option("--data", metavar="NAME", help="A dataset, or checkpoint:NAME; @REVISION.")
     ] = None,
     workspace: Annotated[
-        Text, Option("--workspace", metavar="NAME", help="Where it starts, and files stay.")
+        Text, Option("--workspace", metavar="NAME", help="Where it starts, instead of your home folder. none: neither.")
     ] = None,
     time_limit: Annotated[
         Text, Option("--time", "-t", metavar="DURATION", help="Such as 8h.")
@@ -168,6 +168,7 @@ def show_session(session: Session, which: Which) -> None:
         ("Template", f"{row['template']}, version {row['template_version']}"),
         ("Resources", _resources(row)),
         ("Image", row["image"]),
+        ("Home", row["home"]),
         ("Time limit", row["time_limit"]),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
