@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.db.models import Max
 from django.urls import reverse
 
-from jobs.models import Attempt, PortActivity
+from jobs.models import Attempt, Job, PortActivity
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.expected_start import expected_start_of
 from jobs.scheduling.pending_explanation import explanation_of
 from jobs.selectors.representations import JobShape, ReasonShape, job_rows
-from jobs.services.dry_run import check_draft
+from jobs.services import can_extend, check_draft
+from jobs.services.change import may_change
 from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
 from portal.core.messages import Message
@@ -72,6 +74,8 @@ class SessionProblemShape(TypedDict):
 class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
+    ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
+    can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
     home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
@@ -159,11 +163,20 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         **row,
         "choices": session.choices,
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
+        "ends_at": _ends_at(session.job),
+        "can_extend": may_change(viewer, session.job) and can_extend(session.job),
         "image": str(spec.get("image", "")),
         "home": _home(spec),
         "progress": _progress(session, row, viewer),
         "problem": _problem(session, row, viewer),
     }
+
+
+def _ends_at(job: Job) -> datetime | None:
+    limit = spec_of(job).policy.max_runtime
+    if State(job.state) is not State.RUNNING or not (limit and job.started_at):
+        return None
+    return job.started_at + timedelta(seconds=limit)
 
 
 def _home(spec: Mapping[str, Any]) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 from django.db import transaction
 
 from jobs.scheduling.placement import gpu_offers
-from jobs.services import cancel_job, submit_job
+from jobs.services import cancel_job, extend_job, submit_job
 from jobs.services.change import authorize_change
 from jobs.services.dry_run import DryRun, check_draft
 from jobs.specs.stored import spec_of
+from jobs.utilization.idle_rules import keep_job
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, record
@@ -20,6 +21,7 @@ from portal.core.formatting import gpu_text
 from portal.core.ids import uuid7
 from portal.core.messages import Message
 from schedulers.spec import JobSpec
+from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
 from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
@@ -115,6 +117,27 @@ def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSes
     if session.job.cancel_asked_at and not before.cancel_asked_at:
         state = State(before.state).label
         _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
+    return session
+
+
+def extend_session(*, actor: Actor, session: InteractiveSession, by: str) -> InteractiveSession:
+    """Give a session more time, such as "2h". Raises InvalidInput, NotPermitted, QuotaExceeded,
+    Conflict, Unavailable.
+    """
+    try:
+        seconds = parse_duration(by)
+    except ValueError as error:
+        raise InvalidInput.at("by", str(error)) from error
+    extend_job(actor=actor, job=session.job, seconds=seconds)
+    return session
+
+
+def keep_session(*, actor: Actor, session: InteractiveSession, hours: Any) -> InteractiveSession:
+    """Keep a session from the idle rule of its pool. Raises InvalidInput, NotPermitted, Conflict."""
+    try:
+        keep_job(actor=actor, job=session.job, hours=float(hours))
+    except ValueError:
+        raise InvalidInput.at("hours", Message("must be a number")) from None
     return session
 
 

@@ -162,6 +162,30 @@ class ResumeView(OrgView):
         return Response(_row_of(session, self.actor))
 
 
+class ExtendView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ExtendSerializer, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Give a session more time: its time limit is raised, also while it runs."""
+        session, by = find_session(self.actor, which), read(s.ExtendSerializer, request)["by"]
+        services.extend_session(actor=self.actor, session=session, by=by)
+        return Response(_row_of(session, self.actor))
+
+
+class KeepView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.KeepSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Keep a session from the idle rule of its pool for some hours."""
+        session = find_session(self.actor, which)
+        hours = read(s.KeepSerializer, request)["hours"]
+        services.keep_session(actor=self.actor, session=session, hours=hours)
+        return _row_of(session, self.actor)
+
+
 class TemplatesView(OrgView):
     permissions = {"GET": None}
 

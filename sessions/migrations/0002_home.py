@@ -8,30 +8,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('datasets', '0002_former_name'),
-        ('interactive', '0001_initial'),
-        ('workspaces', '0004_approvals'),
+        ("datasets", "0002_former_name"),
+        ("interactive", "0001_initial"),
+        ("workspaces", "0004_approvals"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Home',
+            name="Home",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('folder', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='datasets.sharedfolder')),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.team')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "folder",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="datasets.sharedfolder",
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.team",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('team', 'user'), name='home_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [models.UniqueConstraint(fields=("team", "user"), name="home_once")],
             },
         ),
     ]

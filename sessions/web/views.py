@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
@@ -37,7 +38,10 @@ CRUMB = Message("Sessions", context="navigation, interactive sessions")
 MOST_NAMES = 100  # that a field suggests
 _ACTIVE = ("queued", "starting", "stopping")
 # Events of the job that the page tells, beside those of the session
-_TOLD = ("job.port_opened", "job.failed", "job.succeeded", "job.idle_warned", "job.idle_stopped")
+_TOLD = (
+    *("job.port_opened", "job.failed", "job.succeeded", "job.extended"),
+    *("job.idle_warned", "job.idle_kept", "job.idle_ended", "job.idle_stopped"),
+)
 
 
 @page()
@@ -182,9 +186,18 @@ def _steps(state: str) -> list[dict[str, Any]]:
 
 @page(None, ("POST",))
 def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
-    """Stop a session, or start one that has ended once more."""
+    """Stop a session, start it again, give it more time, or keep it although it is idle."""
     row = find_session(request.actor, which)
+    hours = request.POST.get("hours", "2")
     do, done = {
+        "extend": (
+            partial(services.extend_session, by=f"{hours[:5]}h"),
+            Message("The session {name} has {n} more hours.", name=row.name, n=hours[:5]),
+        ),
+        "keep": (
+            partial(services.keep_session, hours=hours),
+            Message("{name} is kept for {n} hours.", name=row.name, n=hours[:5]),
+        ),
         "resume": (
             services.resume_session,
             Message("You started the session {name} again.", name=row.name),

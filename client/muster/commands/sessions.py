@@ -11,7 +11,7 @@ from muster.errors import Conflict
 from muster.options import Commands
 from muster.output import Column, Listing, Session, Table
 from muster.sessions import ENDED
-from muster.wording import ago, clean, person
+from muster.wording import ago, ahead, clean, person
 
 if TYPE_CHECKING:
     from muster.shapes.sessions import InteractiveSessionDetailShape, InteractiveSessionShape
@@ -61,7 +61,12 @@ def start_session(
         Text, Option("--data", metavar="NAME", help="A dataset, or checkpoint:NAME; @REVISION.")
     ] = None,
     workspace: Annotated[
-        Text, Option("--workspace", metavar="NAME", help="Where it starts, instead of your home folder. none: neither.")
+        Text,
+        Option(
+            "--workspace",
+            metavar="NAME",
+            help="Where it starts, instead of your home folder. none: neither.",
+        ),
     ] = None,
     time_limit: Annotated[
         Text, Option("--time", "-t", metavar="DURATION", help="Such as 8h.")
@@ -170,6 +175,7 @@ def show_session(session: Session, which: Which) -> None:
         ("Image", row["image"]),
         ("Home", row["home"]),
         ("Time limit", row["time_limit"]),
+        ("Ends", ahead(row["ends_at"])),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
         ("Started", ago(row["created_at"])),
@@ -218,6 +224,33 @@ def resume_session(session: Session, which: Which) -> None:
     row = session.client.sessions.resume(which)
     number = row["number"]
     session.show(row, f"Started session {number}. Open it: muster session open {number}", [number])
+
+
+@sessions.command("extend")
+def extend_session(
+    session: Session,
+    which: Which,
+    by: Annotated[str, Argument(metavar="DURATION", help="How much longer, such as 2h.")],
+) -> None:
+    """Give a session more time, also while it runs."""
+    row = session.client.sessions.extend(which, by)
+    limit = session.client.sessions.get(which)["time_limit"]
+    text = f"Session {row['number']} may run {limit} after its start."
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("keep")
+def keep_session(
+    session: Session,
+    which: Which,
+    hours: Annotated[
+        float, Option("--hours", metavar="N", help="How long the idle rule leaves it alone.")
+    ] = 2,
+) -> None:
+    """Keep a session running although it is idle."""
+    row = session.client.sessions.keep(which, hours)
+    text = f"Session {row['number']} is kept for {hours:g} hours, also if it is idle."
+    session.show(row, text, [row["number"]])
 
 
 @sessions.command("templates")

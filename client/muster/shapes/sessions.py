@@ -29,7 +29,10 @@ class InteractiveSessionShape(TypedDict):
 class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
+    ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
+    can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
 
