@@ -91,6 +91,7 @@ SESSION = WorkloadKind(
     with_programs=_with_programs,
     authorization=_authorization,
     address_number=_number,
+    is_interactive=True,
     allows_retries=False,
     allows_array=False,
     end_notices={

@@ -23,9 +23,10 @@ from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.exit_reasons import missing_program
 from schedulers.states import State
+from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
-from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template
+from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
 from workspaces.access.actors import Actor
 
 
@@ -77,6 +78,7 @@ class InteractiveSessionDetailShape(InteractiveSessionShape):
     ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
     can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
     home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
@@ -149,12 +151,6 @@ def open_path(org: str, number: int) -> str:
     return reverse("job-port", args=[org, number, PORT])
 
 
-def title_of(name: str) -> str:
-    """Return the title of a template; its name if it is gone."""
-    found = find_template(name)
-    return found.title if found else name
-
-
 def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionDetailShape:
     """Return a session with what happens now, or why it failed."""
     row = session_row(session, viewer)
@@ -166,6 +162,7 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         "ends_at": _ends_at(session.job),
         "can_extend": may_change(viewer, session.job) and can_extend(session.job),
         "image": str(spec.get("image", "")),
+        "idle": clock_of(session),
         "home": _home(spec),
         "progress": _progress(session, row, viewer),
         "problem": _problem(session, row, viewer),

@@ -144,6 +144,12 @@ def find_template(name: str) -> SessionTemplate | None:
     return _BUILT_IN.get(name)
 
 
+def title_of(name: str) -> str:
+    """Return the title of a template; its name if it is gone."""
+    found = find_template(name)
+    return found.title if found else name
+
+
 def templates() -> list[SessionTemplate]:
     return [*_BUILT_IN.values()]
 

@@ -53,7 +53,8 @@ class WorkloadKind:
     header that the gateway sends to its ports, for those whom it lets in. `address_number` is the number
     in the addresses of its ports; each number of a job leads to the last job of its origin
     (`jobs.ports.access`), so that one which its app starts again keeps its address.
-    `has_idle_rules`: rules of pools for idle GPUs apply. `ledger_class`: of its use, as in
+    `has_idle_rules`: rules of pools for idle GPUs apply; if it `is_interactive`, also without GPUs, by the
+    clock of `jobs.utilization.interactive`. `ledger_class`: of its use, as in
     `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
     of, with the titles of the notifications. `ended` says so at the address of a port.
     """
@@ -71,6 +72,7 @@ class WorkloadKind:
     allows_time_limit: bool = True
     allows_preemption: bool = True
     has_idle_rules: bool = True
+    is_interactive: bool = False
     ledger_class: str = "job"
     end_notices: Mapping[str, Message] = field(default_factory=dict)
     ended: Message = _ENDED

@@ -33,13 +33,26 @@ def find_port(actor: Actor, address: Address) -> OpenPort:
 
     Raises NotFound, also if the actor may not see the job, and NotPermitted.
     """
-    job = _last_job(find_job(actor, str(address.number)))
+    found = _port_of(find_job(actor, str(address.number)), address)
+    check_access(actor, found.job, found.port)
+    return found
+
+
+def find_port_for_portal(address: Address) -> OpenPort:
+    """Return a port of a job of the current organization, which the portal itself asks something."""
+    job = listed(Job.objects.filter(number=address.number)).first()
+    if job is None:
+        raise NotFound(Message("There is nothing at this address."))
+    return _port_of(job, address)
+
+
+def _port_of(job: Job, address: Address) -> OpenPort:
+    job = _last_job(job)
     port = next((entry for entry in spec_of(job).ports if entry.name == address.name), None)
     if port is None:
         raise NotFound(
             Message("Job #{number} has no port {name}.", number=job.number, name=repr(address.name))
         )
-    check_access(actor, job, port)
     attempt = find_attempt(job, address.task)
     return OpenPort(job, attempt, port, ports_of(spec_of(job), attempt.id)[port.name])
 

@@ -160,6 +160,20 @@ def list_sessions(
     session.show_list({"items": found}, SESSIONS, empty)
 
 
+def _idle(row: InteractiveSessionDetailShape) -> str:
+    """Say when the idle rule acts, or why it does not."""
+    idle = row["idle"]
+    if idle is None:
+        return ""
+    if idle["kept_until"]:
+        return f"{idle['kept_by']} keeps it, for another {ahead(idle['kept_until'])[3:]}"
+    if not idle["is_running"]:
+        return clean(idle["text"])
+    used, acts = ago(idle["used_at"]), ahead(idle["acts_at"])
+    what = {"stop": "is stopped", "lower": "gets a low priority"}.get(idle["action"], "")
+    return f"last used {used}; without use it {what} {acts}" if acts else f"last used {used}"
+
+
 @sessions.command("show")
 def show_session(session: Session, which: Which) -> None:
     """Show a session: what happens now, or why it failed."""
@@ -176,6 +190,7 @@ def show_session(session: Session, which: Which) -> None:
         ("Home", row["home"]),
         ("Time limit", row["time_limit"]),
         ("Ends", ahead(row["ends_at"])),
+        ("Idle", _idle(row)),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
         ("Started", ago(row["created_at"])),
