@@ -67,11 +67,8 @@ class PortProvider:
 
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
-        is_own = bool(credential.ticket) and handover.is_own(credential.ticket, address)
-        if is_own:
-            actor, scope = None, org_scope(_organization(address).id)
-        else:
-            actor, scope = _enter(address, credential)
+        actor, scope = _enter(address, credential)
+        is_own = actor is None
         with scope:
             found = find_port(actor, address) if actor else find_port_for_portal(address)
             state = State(found.attempt.state)
@@ -156,11 +153,16 @@ class PortProvider:
         record_uses(uses)
 
 
-def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
-    """Return the actor in the organization of the address, and the scope to enter.
+def _enter(
+    address: Address, credential: Credential
+) -> tuple[Actor | None, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, None for the portal itself, and the scope.
 
     Raises NotAuthenticated, NotFound.
     """
+    if credential.ticket and handover.is_own(credential.ticket, address):
+        return None, org_scope(_organization(address).id)
+    actor: Actor | None
     if credential.token:
         actor = ByToken(credential.token, credential.client).actor()
     else:
