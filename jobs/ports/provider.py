@@ -70,7 +70,7 @@ class PortProvider:
         actor, scope = _enter(address, credential)
         is_own = actor is None
         with scope:
-            found = find_port(actor, address) if actor else find_port_for_portal(address)
+            found = _find(actor, address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
@@ -133,7 +133,7 @@ class PortProvider:
         if isinstance(error, NotServing):
             actor, scope = _enter(address, credential)
             with scope:
-                found = find_port(actor, address)
+                found = _find(actor, address)
                 number, state = found.job.number, State(found.attempt.state)
                 context |= {
                     "number": number,
@@ -171,6 +171,10 @@ def _enter(
         raise NotAuthenticated(Message("Your session or token has ended."))
     org = _organization(address)
     return actor.enter(org), org_scope(org.id)
+
+
+def _find(actor: Actor | None, address: Address) -> OpenPort:
+    return find_port(actor, address) if actor else find_port_for_portal(address)
 
 
 def _organization(address: Address) -> Organization:
