@@ -62,6 +62,10 @@ class Sessions:
         """Stop a session, if it has not ended, and start it again with the same choices."""
         return self._client.send("POST", f"{_path(which)}/restart", {})
 
+    def token(self, which: str | int) -> str:
+        """Return the token that the app of a session asks for at a forwarded port."""
+        return str(self._client.send("POST", f"{_path(which)}/token", {})["token"])
+
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])
 

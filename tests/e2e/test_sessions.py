@@ -88,6 +88,24 @@ def test_terminal_runs_commands_and_survives_a_reload(portal: Portal, page: Page
     expect(app.locator("h1")).to_have_text("The session has ended.")
 
 
+def test_shell_outlives_a_restart_of_the_portal(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("kept=41; echo on $MUSTER_JOB_NUMBER\n")
+    session = page.url
+    page.goto("about:blank")
+    portal.stop()
+    portal.begin()
+    portal.await_answer()
+    expect(app.locator("#note")).to_be_hidden(timeout=60_000)  # it connects again by itself
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("echo $((kept + 1))\n")
+    expect(app.locator(".xterm-rows")).to_contain_text("42")
+    page.goto(session)
+    stop(page)
+
+
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")
