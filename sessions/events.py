@@ -36,6 +36,11 @@ EVENTS = (
         mark=Mark.PULSE,
     ),
     EventKind(
+        "interactive.token_shown",
+        (Message("{actor} read the token of the session {subject}"),),
+        mark=Mark.HOLLOW,
+    ),
+    EventKind(
         "interactive.stopped", (Message("{actor} stopped the session {subject}"),), mark=Mark.BAR
     ),
 )

@@ -62,11 +62,15 @@ def _terminal_page(session: InteractiveSession) -> bytes:
 
 def _authorization(job: Job) -> str:
     session = _session_of(job)
-    template = templates.find_template(session.template) if session else None
-    if session is None or template is None:
-        return ""
-    has_secret = template.has_secret or _is_on_socket(session)
-    return f"token {_secret(session)}" if has_secret else ""
+    token = token_of(session) if session else ""
+    return f"token {token}" if token else ""
+
+
+def token_of(session: InteractiveSession) -> str:
+    """Return what the app asks for; "" if it asks for nothing of ours."""
+    template = templates.find_template(session.template)
+    has_secret = (template and template.has_secret) or _is_on_socket(session)
+    return _secret(session) if has_secret else ""
 
 
 def _is_on_socket(session: InteractiveSession) -> bool:

@@ -81,7 +81,7 @@ command -v code-server >/dev/null || { echo "muster: code-server is not installe
 command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
 own=$(mktemp -d) || exit
 code-server --socket "$own/socket" --socket-mode 0600 --auth none --disable-telemetry \\
-  --disable-update-check --disable-workspace-trust "$PWD" &
+  --disable-update-check --disable-workspace-trust --disable-getting-started-override "$PWD" &
 exec python3 -I "$MUSTER_PROGRAMS/guard.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE" "$own/socket"
 """
 _TERMINAL = """\
@@ -130,6 +130,7 @@ VSCODE = SessionTemplate(
     ready="/healthz",
     has_secret=True,
     memory="4Gi",
+    version=2,
 )
 TERMINAL = SessionTemplate(
     "terminal",

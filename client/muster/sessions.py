@@ -70,6 +70,10 @@ class Sessions:
         """Keep a session from the idle rule of its pool for some hours."""
         return self._client.send("POST", f"{_path(which)}/keep", {"hours": hours})
 
+    def token(self, which: str | int) -> str:
+        """Return the token that the app of a session asks for at a forwarded port."""
+        return str(self._client.send("POST", f"{_path(which)}/token", {})["token"])
+
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])
 

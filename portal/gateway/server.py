@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from portal.core.errors import NotAuthenticated, PortalError, Unavailable
+from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.gateway import answers
 from portal.gateway.channels import Channel, Closed
 from portal.gateway.framing import Framing, UntilClose, request_framing, response_framing
@@ -502,6 +502,9 @@ class Gateway:
     async def _explain(self, client: _Client, request: _Request, error: PortalError) -> bool:
         """Answer a request that does not reach its app: with a page, for a browser."""
         head, route, credential = request.head, request.route, request.credential
+        is_gone = isinstance(error, (NotServing, NotFound)) and not error.retryable
+        if is_gone and (answer := answers.no_worker(head)):
+            return _send(client, head, answer)
         if not head.wants_page or credential.token:
             text, is_retryable = str(error), error.retryable
             answer = answers.plain(error.http, text, is_retryable=is_retryable)

@@ -39,6 +39,11 @@ urlpatterns = [
         name="api-interactive-session-keep",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/token",
+        views.TokenView.as_view(),
+        name="api-interactive-session-token",
+    ),
+    path(
         "orgs/<slug:org>/session-templates",
         views.TemplatesView.as_view(),
         name="api-session-templates",

@@ -287,6 +287,7 @@ def test_only_the_gateway_and_the_job_have_the_secret(story):
     assert grant.authorization == f"token {secret}" and secret not in repr(grant)
     for path in ("", f"/{session.number}", f"/../jobs/{session.job.number}"):
         assert secret not in json.dumps(send(ben, "GET", path)[1])
+    assert send(ben, "POST", f"/{session.number}/token") == (200, {"token": secret})
 
 
 def test_app_on_a_socket_is_guarded_and_one_on_a_port_gets_no_secret(story):

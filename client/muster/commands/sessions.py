@@ -278,6 +278,16 @@ def keep_session(
     session.show(row, text, [row["number"]])
 
 
+@sessions.command("token")
+def show_token(session: Session, which: Which) -> None:
+    """Print the token that the app asks for at a forwarded port, as JupyterLab does.
+
+    muster port-forward 12 app --local 8888, then http://127.0.0.1:8888/?token=TOKEN.
+    """
+    token = session.client.sessions.token(which)
+    session.show({"token": token}, token, [token])
+
+
 @sessions.command("templates")
 def list_templates(session: Session) -> None:
     """List what a session can run."""
