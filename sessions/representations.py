@@ -28,7 +28,16 @@ from schedulers.states import State
 from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
-from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
+from sessions.templates import (
+    HOME,
+    NOT_FOUND,
+    PORT,
+    SSH_PORT,
+    TERMINAL,
+    SessionTemplate,
+    find_template,
+    title_of,
+)
 from workspaces.access.actors import Actor
 
 _LATE = timedelta(minutes=2)  # after which an app that runs should have answered
@@ -148,6 +157,15 @@ def _row(
         "url": settings.MUSTER_BASE_URL + open_path(org, session.number),
         "may_open": is_open_to,
     }
+
+
+def terminal_path(org: str, session: InteractiveSession) -> str:
+    """Return where a browser opens a terminal beside the app; "" if there is none."""
+    job = session.job
+    has_shell = any(one.name == SSH_PORT for one in spec_of(job).ports)
+    if job.state != State.RUNNING or not has_shell or session.template == TERMINAL.name:
+        return ""
+    return reverse("job-port", args=[org, session.number, SSH_PORT])
 
 
 def open_path(org: str, number: int) -> str:

@@ -15,6 +15,7 @@ from portal.core.errors import NotFound
 from portal.core.messages import Message
 
 PORT = "app"  # the name of the port of every session
+SSH_PORT = "ssh"
 HOME, WORKSPACE = "home", "work"  # names of workspaces in its spec
 DATA = "data"  # the name of the input
 NOT_FOUND = 127  # exit code of a shell that does not find a program

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
-from jobs.ports import addresses, handover
+from jobs.ports import addresses, handover, ssh
 from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
 from jobs.selectors.representations import reason_of
@@ -30,9 +30,10 @@ from portal.gateway.provider import (
     NotReady,
     NotServing,
     PortUse,
+    ShellKeys,
     Target,
 )
-from schedulers.contract import Rejected
+from schedulers.contract import PortProtocol, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -76,11 +77,16 @@ class PortProvider:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
-            authorization = kind_of(found.job).authorization(found.job)
-            person = str(actor.user_id) if actor else ""
-            return Grant(
-                found.attempt.key, found.number, person, authorization, is_counted=not is_own
+            key, number, person = (
+                found.attempt.key,
+                found.number,
+                str(actor.user_id) if actor else "",
             )
+            if found.port.protocol is PortProtocol.SSH:
+                secret = ssh.shell_secret(key)
+                return Grant(key, number, person, f"token {secret}", secret)
+            authorization = kind_of(found.job).authorization(found.job)
+            return Grant(key, number, person, authorization, is_counted=not is_own)
 
     @_entry
     def locate(self, grant: Grant) -> Target:
@@ -110,6 +116,12 @@ class PortProvider:
     @_entry
     def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
         return handover.use_code(code, address=address, nonce=nonce)
+
+    @_entry
+    def shell_keys(self, grant: Grant) -> ShellKeys:
+        with platform_scope("the gateway has checked who asks"):
+            ssh.record_use(_attempt(grant.key), UUID(grant.person))
+        return ssh.keys_of(UUID(grant.person))
 
     @_entry
     def tunnel_key(self, token: str, client: str) -> str:

@@ -43,6 +43,7 @@ from portal.gateway.provider import (
     Target,
 )
 from portal.gateway.routes import TUNNEL, Route, route_of
+from portal.gateway.shells import open_shell
 from portal.gateway.tunnels import Tunnels
 
 log = logging.getLogger(__name__)
@@ -260,8 +261,9 @@ class Gateway:
         if grant.is_counted:
             self._touch(grant, is_person=is_by_person(request.head))
         try:
-            if request.credential.token and _is_forward(request.head):
-                upstream = await self._connect(grant)
+            is_forward = bool(request.credential.token) and _is_forward(request.head)
+            if is_forward:
+                upstream = await self._forwarded(grant)
                 channel.write(answers.switched(request.head, FORWARD))
                 channel.use_websocket()
                 await self._pass_bytes(client, upstream, grant)
@@ -381,6 +383,14 @@ class Gateway:
                 idle.remove(entry)
             if not idle:
                 del self._idle[key]
+
+    async def _forwarded(self, grant: Grant) -> Channel:
+        """Return what a client's plain bytes go to: the port, or SSH to the shell behind it."""
+        if not grant.shell:
+            return await self._connect(grant)
+        (await self._connect(grant)).abort()  # so that a shell that does not run is said in words
+        keys = await self._ask(lambda: self.provider.shell_keys(grant))
+        return await open_shell(keys, grant.shell, lambda: self._connect(grant))
 
     async def _connect(self, grant: Grant) -> Channel:
         """Return a new connection to the app. Raises NotServing, NotReady."""

@@ -204,10 +204,12 @@ class Server:
         self._programs = programs
         self._shells: dict[str, Shell] = {}
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request."""
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: bytes = b""
+    ) -> None:
+        """Answer one request, of which `line` has been read."""
         try:
-            first, headers = read_head(await reader.readuntil(b"\r\n\r\n"))
+            first, headers = read_head(line + await reader.readuntil(b"\r\n\r\n"))
             given = headers.get("authorization", "").encode("latin1")
             target = urlsplit(first[1])
             if not hmac.compare_digest(given, self._authorization):
@@ -332,11 +334,14 @@ async def run(port: int, secret: str, page: bytes, mark: bytes) -> None:
     listening.close()
 
 
+def page() -> bytes:
+    """Return the page, which is beside this program."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "terminal.html"), "rb") as file:
+        return file.read()
+
+
 if __name__ == "__main__":
-    with open(
-        os.path.join(os.path.dirname(os.path.abspath(__file__)), "terminal.html"), "rb"
-    ) as _file:
-        _page = _file.read()
     with open(sys.argv[2]) as _secret:
         _mark = f"MUSTER_APP_TOKEN_FILE={sys.argv[2]}".encode()
-        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), _page, _mark))
+        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), page(), _mark))

@@ -27,7 +27,7 @@ from sessions.choices import choices_of
 from sessions.homes import has_home, home_of, name_of_home
 from sessions.lists import SESSIONS
 from sessions.readiness import ask_app
-from sessions.representations import detail_of, open_path, template_row
+from sessions.representations import detail_of, open_path, template_row, terminal_path
 from sessions.selectors import attempt_of, find_session, teams_to_start_in
 from sessions.templates import JUPYTER, find_template, templates
 from workspaces.access.permissions import Permission as P
@@ -154,6 +154,7 @@ def session(request: Any, which: str) -> HttpResponse:
             "job": shown["job"],
             "attempt": attempt,
             "open_path": open_path(org, row.number),
+            "terminal_path": terminal_path(org, row),
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "is_final": State(row.job.state).is_final,
