@@ -16,7 +16,7 @@ from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
-from jobs.ports.access import OpenPort, find_port
+from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
 from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
@@ -67,16 +67,23 @@ class PortProvider:
 
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
-        actor, scope = _enter(address, credential)
+        is_own = bool(credential.ticket) and handover.is_own(credential.ticket, address)
+        if is_own:
+            actor, scope = None, org_scope(_organization(address).id)
+        else:
+            actor, scope = _enter(address, credential)
         with scope:
-            found = find_port(actor, address)
+            found = find_port(actor, address) if actor else find_port_for_portal(address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
             authorization = kind_of(found.job).authorization(found.job)
-            return Grant(found.attempt.key, found.number, str(actor.user_id), authorization)
+            person = str(actor.user_id) if actor else ""
+            return Grant(
+                found.attempt.key, found.number, person, authorization, is_counted=not is_own
+            )
 
     @_entry
     def locate(self, grant: Grant) -> Target:
@@ -159,10 +166,15 @@ def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractCon
         actor = BySession(handover.session_of(credential.ticket, address)).actor()
     if actor is None:
         raise NotAuthenticated(Message("Your session or token has ended."))
+    org = _organization(address)
+    return actor.enter(org), org_scope(org.id)
+
+
+def _organization(address: Address) -> Organization:
     org = Organization.objects.filter(slug=address.org).first()
     if org is None:
         raise NotFound(Message("There is nothing at this address."))
-    return actor.enter(org), org_scope(org.id)
+    return org  # type: ignore[no-any-return]
 
 
 def _attempt(key: str) -> Attempt:
