@@ -21,6 +21,7 @@ from sessions import templates
 from sessions.choices import KIND
 from sessions.models import InteractiveSession
 from sessions.selectors import visible_sessions
+from sessions.sharing import share_of_job
 from workspaces.access.actors import Actor
 
 PURPOSE = InteractiveSession.SEALED["secret"]
@@ -90,8 +91,10 @@ SESSION = WorkloadKind(
     origin=KIND,
     with_programs=_with_programs,
     authorization=_authorization,
+    share=share_of_job,
     address_number=_number,
     is_interactive=True,
+    has_run=False,
     allows_retries=False,
     allows_array=False,
     end_notices={

@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from jobs.kinds.workload_kinds import kind_of
 from jobs.ports import addresses, handover
 from jobs.ports.access import find_port
 from portal.core.errors import NotAuthenticated
@@ -36,7 +37,12 @@ def open_port(request: Any, job: str, name: str) -> HttpResponse:
             "job",
             found.job.id,
             request.actor.email,
-            {"number": found.job.number, "index": found.attempt.index, "port": found.port.name},
+            {
+                "number": found.job.number,
+                "index": found.attempt.index,
+                # What an app runs has one port, which people do not name
+                **({} if kind_of(found.job).origin else {"port": found.port.name}),
+            },
         )
     )
     code = handover.make_code(
