@@ -20,6 +20,7 @@ from sessions import templates
 from sessions.choices import KIND, is_on_socket
 from sessions.models import InteractiveSession
 from sessions.selectors import visible_sessions
+from sessions.sharing import share_of_job
 from workspaces.access.actors import Actor
 
 PURPOSE = InteractiveSession.SEALED["secret"]
@@ -95,8 +96,10 @@ SESSION = WorkloadKind(
     origin=KIND,
     with_programs=_with_programs,
     authorization=_authorization,
+    share=share_of_job,
     address_number=_number,
     is_interactive=True,
+    has_run=False,
     allows_retries=False,
     allows_array=False,
     end_notices={

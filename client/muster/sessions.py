@@ -62,6 +62,16 @@ class Sessions:
         """Stop a session, if it has not ended, and start it again with the same choices."""
         return self._client.send("POST", f"{_path(which)}/restart", {})
 
+    def share(
+        self, which: str | int, who: str, *, access: str = "write"
+    ) -> InteractiveSessionShape:
+        """Let a person (an e-mail address) or "team" open a session. `access="read"`: to look only."""
+        return self._client.send("POST", f"{_path(which)}/share", {"who": who, "access": access})
+
+    def unshare(self, which: str | int, who: str) -> InteractiveSessionShape:
+        """End a share; open connections are closed."""
+        return self._client.send("POST", f"{_path(which)}/unshare", {"who": who})
+
     def extend(self, which: str | int, by: str) -> InteractiveSessionShape:
         """Give a session more time, such as "2h"."""
         return self._client.send("POST", f"{_path(which)}/extend", {"by": by})

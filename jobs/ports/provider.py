@@ -18,10 +18,12 @@ from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover, ssh
 from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
+from jobs.ports.people import record_people
 from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
 from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.core.messages import Message
+from portal.core.models import Event
 from portal.core.outage import outage
 from portal.gateway.provider import (
     Address,
@@ -43,6 +45,12 @@ from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, platform_scope, request_scope
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Events after which the gateway checks all open connections at once. Others, such as the end of a job or
+# a rule about addresses, are found by its regular check.
+_ENDING_ACCESS = (
+    *("impersonation.", "interactive.", "member.", "provider.", "role.", "service_account."),
+    *("session.ended", "sign_in.ended", "team_member.", "token.revoked", "token.rotated"),
+)
 
 
 def _entry(method: F) -> F:
@@ -85,8 +93,15 @@ class PortProvider:
             if found.port.protocol is PortProtocol.SSH:
                 secret = ssh.shell_secret(key)
                 return Grant(key, number, person, f"token {secret}", secret)
-            authorization = kind_of(found.job).authorization(found.job)
-            return Grant(key, number, person, authorization, is_counted=not is_own)
+            return Grant(
+                key,
+                number,
+                person,
+                kind_of(found.job).authorization(found.job),
+                is_counted=not is_own,
+                is_read_only=found.share is not None and found.share.is_read_only,
+                posts=found.share.posts if found.share else (),
+            )
 
     @_entry
     def locate(self, grant: Grant) -> Target:
@@ -163,6 +178,17 @@ class PortProvider:
     @_entry
     def record(self, uses: Sequence[PortUse]) -> None:
         record_uses(uses)
+        record_people(uses)
+
+    @_entry
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        with platform_scope("the gateway follows what may end access to any port"):
+            rows = Event.objects.order_by("-position")
+            newest = rows.values_list("position", flat=True).first() or 0
+            if not since or newest <= since:
+                return newest, False
+            kinds = set(rows.filter(position__gt=since).values_list("kind", flat=True))
+        return newest, any(kind.startswith(_ENDING_ACCESS) for kind in kinds)
 
 
 def _enter(

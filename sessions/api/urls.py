@@ -29,6 +29,16 @@ urlpatterns = [
         name="api-interactive-session-restart",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/share",
+        views.ShareView.as_view(),
+        name="api-interactive-session-share",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/unshare",
+        views.UnshareView.as_view(),
+        name="api-interactive-session-unshare",
+    ),
+    path(
         "orgs/<slug:org>/sessions/<str:which>/extend",
         views.ExtendView.as_view(),
         name="api-interactive-session-extend",

@@ -28,6 +28,7 @@ from sessions.representations import (
     template_row,
 )
 from sessions.selectors import find_session, sessions_with_state
+from sessions.sharing import share_session, unshare_session
 from sessions.templates import template_named, templates
 from workspaces.access.actors import Actor
 from workspaces.api.base import OrgView, idempotent
@@ -176,6 +177,28 @@ class RestartView(OrgView):
         session = find_session(self.actor, which)
         services.restart_session(actor=self.actor, session=session)
         return Response(_row_of(session, self.actor))
+
+
+class ShareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ShareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Let a person or the team open a session, to work in it or to look at it only."""
+        session, body = find_session(self.actor, which), read(s.ShareSerializer, request)
+        share_session(actor=self.actor, session=session, **body)
+        return _row_of(session, self.actor)
+
+
+class UnshareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.UnshareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """End a share: open connections are closed within 2 seconds. Idempotent."""
+        session, who = find_session(self.actor, which), read(s.UnshareSerializer, request)["who"]
+        unshare_session(actor=self.actor, session=session, who=who)
+        return _row_of(session, self.actor)
 
 
 class ExtendView(OrgView):
