@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from jobs.kinds.workload_kinds import kind_of
 from jobs.ports import addresses, handover
 from jobs.ports.access import find_port, record_opened
 from portal.core.errors import NotAuthenticated
