@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -129,7 +129,8 @@ EMPTY: Layout = frozenset()
 class GpuState:
     """A GPU now. `layout` is None while MIG is off; `busy` are the instances that jobs use.
 
-    `is_busy`: a job uses the whole GPU (MIG is off).
+    `is_busy`: a job uses the whole GPU (MIG is off). `is_avoided`: its node is kept for somebody, or
+    not in order; such GPUs are changed only where no other is left.
     """
 
     node: str
@@ -138,17 +139,23 @@ class GpuState:
     layout: Layout | None = None
     busy: frozenset[Instance] = EMPTY
     is_busy: bool = False
+    is_avoided: bool = False
 
 
 @dataclass(frozen=True, order=True)
 class Cost:
-    """What a change costs, compared in this order: jobs that must end first, changes."""
+    """What a change costs, compared in this order: jobs that must end first, avoided GPUs, changes."""
 
     drains: int = 0
+    avoided: int = 0
     changes: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.drains + other.drains, self.changes + other.changes)
+        return Cost(
+            self.drains + other.drains,
+            self.avoided + other.avoided,
+            self.changes + other.changes,
+        )
 
 
 @dataclass(frozen=True)
@@ -186,10 +193,9 @@ class GpuChange:
 
     @property
     def cost(self) -> Cost:
-        return Cost(
-            len(self.drains) + self.drains_gpu,
-            len(self.removed) + len(self.created) + self.is_mode_change,
-        )
+        changes = len(self.removed) + len(self.created) + self.is_mode_change
+        avoided = int(self.gpu.is_avoided and changes > 0)
+        return Cost(len(self.drains) + self.drains_gpu, avoided, changes)
 
 
 @dataclass(frozen=True)
@@ -273,7 +279,8 @@ def _plan_many(
 
     def key(gpu: GpuState) -> tuple[Any, ...]:
         served, change = _greedy(gpu, left, without_drains)
-        return (change.cost.drains, -served, change.cost, gpu.node, gpu.uuid)
+        cost = change.cost
+        return (cost.drains, cost.avoided, -served, cost, gpu.node, gpu.uuid)
 
     queue = sorted(gpus, key=key)
     while queue and any(left.values()):
@@ -319,7 +326,7 @@ def _greedy(gpu: GpuState, wish: Mapping[str, int], without_drains: bool) -> tup
         served = {n: min(c, wish[n]) for n, c in zip(names, counts, strict=True)}
         return -_slices(gpu.model, served), cost
 
-    offers = _offers(gpu.model, gpu.layout, gpu.busy, gpu.is_busy, names)
+    offers = _offers(replace(gpu, node="", uuid=""), names)
     usable = [i for i in offers.items() if not (without_drains and i[1][0].drains)]
     best = min(usable, key=key)
     return -key(best)[0], GpuChange(gpu, best[1][1])
@@ -337,7 +344,7 @@ def _plan_group(
     # What is left of the wish → the cheapest way to it, as (cost, layouts so far)
     best: dict[Left, tuple[Cost, tuple[Layout | None, ...]]] = {start: (Cost(), ())}
     for gpu in gpus:
-        offers = _offers(gpu.model, gpu.layout, gpu.busy, gpu.is_busy, names)
+        offers = _offers(replace(gpu, node="", uuid=""), names)
         found: dict[Left, tuple[Cost, tuple[Layout | None, ...]]] = {}
         for left, (cost, layouts) in best.items():
             for counts, (more, layout) in offers.items():
@@ -354,16 +361,9 @@ def _plan_group(
 
 
 @cache
-def _offers(
-    model_name: str,
-    layout: Layout | None,
-    busy: frozenset[Instance],
-    is_busy: bool,
-    names: tuple[str, ...],
-) -> dict[Left, tuple[Cost, Layout | None]]:
-    """Return what a GPU can offer of the wished profiles, each at its least cost."""
-    model = MODELS[model_name]
-    gpu = GpuState("", "", model_name, layout, busy, is_busy)
+def _offers(gpu: GpuState, names: tuple[str, ...]) -> dict[Left, tuple[Cost, Layout | None]]:
+    """Return what such a GPU can offer of the wished profiles, each at its least cost."""
+    model = MODELS[gpu.model]
     found: dict[Left, tuple[Cost, Layout | None]] = {}
 
     def add(after: Layout | None) -> None:
@@ -373,10 +373,10 @@ def _offers(
         if counts not in found or cost < found[counts][0]:
             found[counts] = (cost, after)
 
-    add(layout)
+    add(gpu.layout)
     add(None)
     wished = [profile for profile in model.profiles if profile.name in names]
-    for kept in _subsets(layout or EMPTY):
+    for kept in _subsets(gpu.layout or EMPTY):
         for after in _filled(model, kept, wished):
             if after:
                 add(after)

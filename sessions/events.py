@@ -31,6 +31,11 @@ EVENTS = (
         mark=Mark.PULSE,
     ),
     EventKind(
+        "interactive.restarted",
+        (Message("{actor} restarted the session {subject}"),),
+        mark=Mark.PULSE,
+    ),
+    EventKind(
         "interactive.stopped", (Message("{actor} stopped the session {subject}"),), mark=Mark.BAR
     ),
 )

@@ -16,16 +16,20 @@ from jobs.models import Job
 from portal.core import vault
 from portal.core.messages import Message
 from schedulers.contract import Launch
-from schedulers.programs import GUARD, TERMINAL, source_of
+from schedulers.programs import CURVES, GUARD, TERMINAL, source_of
 from sessions import templates
-from sessions.choices import KIND
+from sessions.choices import KIND, is_on_socket
 from sessions.models import InteractiveSession
 from sessions.selectors import visible_sessions
 from workspaces.access.actors import Actor
 
 PURPOSE = InteractiveSession.SEALED["secret"]
 TOKEN_FILE = "MUSTER_APP_TOKEN"  # noqa: S105  a secret file of the job
-_PROGRAMS = {templates.TERMINAL.name: TERMINAL, templates.VSCODE.name: GUARD}
+_PROGRAMS = {
+    templates.TERMINAL.name: TERMINAL,
+    templates.VSCODE.name: GUARD,
+    templates.TENSORBOARD.name: CURVES,
+}
 
 
 def origin_of(session: InteractiveSession) -> Origin:
@@ -38,7 +42,7 @@ def _with_programs(launch: Launch, job: Job) -> Launch:
     if session is None:
         return launch
     programs = dict(launch.data.programs)
-    if program := _PROGRAMS.get(session.template):
+    if program := GUARD if _is_on_socket(session) else _PROGRAMS.get(session.template):
         programs[program] = source_of(program)
     if session.template == templates.TERMINAL.name:
         programs["terminal.html"] = _terminal_page(session)
@@ -59,9 +63,16 @@ def _terminal_page(session: InteractiveSession) -> bytes:
 def _authorization(job: Job) -> str:
     session = _session_of(job)
     template = templates.find_template(session.template) if session else None
-    if session is None or template is None or not template.has_secret:
+    if session is None or template is None:
         return ""
-    return f"token {_secret(session)}"
+    has_secret = template.has_secret or _is_on_socket(session)
+    return f"token {_secret(session)}" if has_secret else ""
+
+
+def _is_on_socket(session: InteractiveSession) -> bool:
+    template = templates.find_template(session.template)
+    has_command = template is not None and template.has_command
+    return has_command and is_on_socket(session.choices.get("command", ""))
 
 
 def _number(job: Job) -> int:

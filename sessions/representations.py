@@ -19,6 +19,8 @@ from jobs.services import can_extend, check_draft
 from jobs.services.change import may_change
 from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
+from portal.core import clock
+from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.exit_reasons import missing_program
@@ -28,6 +30,8 @@ from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
 from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
 from workspaces.access.actors import Actor
+
+_LATE = timedelta(minutes=2)  # after which an app that runs should have answered
 
 
 class SessionTemplateShape(TypedDict):
@@ -199,6 +203,12 @@ def _progress(
         text = Message("{app} is being stopped.", app=title)
     elif row["state"] == "ready":
         text = Message("{app} is ready.", app=title)
+    elif state is State.RUNNING and job.started_at and clock.now() - job.started_at > _LATE:
+        text = Message(
+            "{app} has not answered for {time}. Look at its log, or restart it.",
+            app=title,
+            time=span_text(clock.now() - job.started_at),
+        )
     elif state is State.RUNNING:
         text = Message("{app} is starting; it does not answer yet.", app=title)
     elif image:

@@ -98,15 +98,23 @@ def resume_session(*, actor: Actor, session: InteractiveSession) -> InteractiveS
 
     Raises Conflict while it has not ended, NotPermitted, InvalidInput, QuotaExceeded.
     """
-    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
-    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    row = _lock(actor, session)
     if not State(row.job.state).is_final:
         raise Conflict(Message("The session {name} has not ended.", name=row.name))
-    former = row.job
-    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
-    row.save(update_fields=["job"])
-    _record("resumed", actor, row, before={"job": former.number}, after={"job": row.job.number})
-    return row
+    return _start_again("resumed", actor, row)
+
+
+@transaction.atomic
+def restart_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Stop a session, unless it has ended, and start it again with the same spec, as a new job.
+
+    The new job does not wait for the end of the former, which may take until its grace is over. Raises
+    NotPermitted, InvalidInput, QuotaExceeded.
+    """
+    row = _lock(actor, session)
+    if not State(row.job.state).is_final:
+        cancel_job(actor=actor, job=row.job, why=Message("The session was restarted."))
+    return _start_again("restarted", actor, row)
 
 
 @transaction.atomic
@@ -118,6 +126,20 @@ def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSes
         state = State(before.state).label
         _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
     return session
+
+
+def _lock(actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
+    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    return row
+
+
+def _start_again(verb: str, actor: Actor, row: InteractiveSession) -> InteractiveSession:
+    former = row.job
+    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
+    row.save(update_fields=["job"])
+    _record(verb, actor, row, before={"job": former.number}, after={"job": row.job.number})
+    return row
 
 
 def extend_session(*, actor: Actor, session: InteractiveSession, by: str) -> InteractiveSession:

@@ -690,7 +690,7 @@ GROUPS = {
     "service_account": Message("Service accounts", context="way to group"),
     "quota": Message("Quotas", context="way to group"),
     "sign_in": Message("Sign-ins", context="way to group"),
-    "session": Message("Sessions", context="way to group, interactive sessions"),
+    "session": Message("Signed-in devices", context="way to group"),
     "password": Message("Passwords", context="way to group"),
     "second_factor": Message("Second factors", context="way to group"),
     "impersonation": Message("Acting as somebody"),

@@ -58,6 +58,10 @@ class Sessions:
         """Start a session that has ended once more, with the same choices."""
         return self._client.send("POST", f"{_path(which)}/resume", {})
 
+    def restart(self, which: str | int) -> InteractiveSessionShape:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        return self._client.send("POST", f"{_path(which)}/restart", {})
+
     def extend(self, which: str | int, by: str) -> InteractiveSessionShape:
         """Give a session more time, such as "2h"."""
         return self._client.send("POST", f"{_path(which)}/extend", {"by": by})

@@ -42,10 +42,11 @@ def why_unknown(device: Device) -> str:
     return ""
 
 
-def gpu_state(device: Device, *, is_used: bool) -> mig.GpuState | None:
+def gpu_state(device: Device, *, is_used: bool, is_avoided: bool = False) -> mig.GpuState | None:
     """Return a device for the planner; None if it has no MIG or cannot be planned.
 
     `is_used`: jobs use GPUs of its node. Which ones is not known, so all of them count as busy.
+    `is_avoided`: others are changed first.
     """
     model = mig.model_of(device.model, device.memory)
     if model is None or why_unknown(device):
@@ -55,7 +56,13 @@ def gpu_state(device: Device, *, is_used: bool) -> mig.GpuState | None:
         layout = frozenset(mig.Instance(part["start"], part["profile"]) for part in device.mig)
     busy = layout if is_used and layout else mig.EMPTY
     return mig.GpuState(
-        device.node.name, device.uuid, model.name, layout, busy, is_used and layout is None
+        device.node.name,
+        device.uuid,
+        model.name,
+        layout,
+        busy,
+        is_used and layout is None,
+        is_avoided,
     )
 
 

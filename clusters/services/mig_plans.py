@@ -11,6 +11,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from clusters.backends import backend_of
 from clusters.mig.layouts import (
@@ -23,6 +24,7 @@ from clusters.mig.layouts import (
 )
 from clusters.models import Cluster, Device, MigPlan, MigPlanNode, MigSettings, Node
 from clusters.node_capacity import node_usage_of
+from clusters.reserved_gpus import reserved_in
 from clusters.services.drain import may_drain
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
@@ -99,8 +101,11 @@ def draft_plan(
     authorize(actor, Permission.CLUSTERS_WRITE)
     wished = _checked_wish(wish)
     devices = _devices_of(cluster, nodes)
-    used = _used_nodes(cluster)
-    states = [gpu_state(device, is_used=device.node_id in used) for device in devices]
+    used, avoided = _used_nodes(cluster), _avoided_nodes(cluster)
+    states = [
+        gpu_state(device, is_used=device.node_id in used, is_avoided=device.node.name in avoided)
+        for device in devices
+    ]
     known = [state for state in states if state is not None]
     if not known:
         raise Conflict(
@@ -359,6 +364,14 @@ def _used_nodes(cluster: Cluster) -> set[UUID]:
     """Return the nodes on which jobs use GPUs or shares of them."""
     nodes = node_usage_of(cluster)
     return {m.node.id for m in nodes if m.used("gpu") > 0 or m.node.used_shares > 0}
+
+
+def _avoided_nodes(cluster: Cluster) -> set[str]:
+    """Return the nodes that are kept for somebody, or are not in order."""
+    kept = {one for cluster_id, one in reserved_in([cluster.id]) if cluster_id == cluster.id}
+    rows = Node.objects.filter(cluster=cluster, is_gone=False)
+    unwell = rows.filter(Q(is_ready=False) | (~Q(note="") & Q(is_drained=False)))
+    return kept | set(unwell.values_list("name", flat=True))
 
 
 def _devices_of(cluster: Cluster, nodes: Sequence[str]) -> list[Device]:

@@ -67,13 +67,10 @@ class PortProvider:
 
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
-        is_own = bool(credential.ticket) and handover.is_own(credential.ticket, address)
-        if is_own:
-            actor, scope = None, org_scope(_organization(address).id)
-        else:
-            actor, scope = _enter(address, credential)
+        actor, scope = _enter(address, credential)
+        is_own = actor is None
         with scope:
-            found = find_port(actor, address) if actor else find_port_for_portal(address)
+            found = _find(actor, address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
@@ -136,13 +133,14 @@ class PortProvider:
         if isinstance(error, NotServing):
             actor, scope = _enter(address, credential)
             with scope:
-                found = find_port(actor, address)
+                found = _find(actor, address)
                 number, state = found.job.number, State(found.attempt.state)
                 context |= {
                     "number": number,
                     "name": found.job.name,
                     "has_ended": state.is_final,
                     "page_url": f"{settings.MUSTER_BASE_URL}{page_of(found.job)}",
+                    "may_restart": bool(kind_of(found.job).origin) and not state.is_final,
                     "log_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{number}?tab=logs",
                     "state": "" if kind_of(found.job).origin else state.label,
                     "reason": reason_of(found.attempt.reason, found.attempt.evidence),
@@ -155,11 +153,16 @@ class PortProvider:
         record_uses(uses)
 
 
-def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
-    """Return the actor in the organization of the address, and the scope to enter.
+def _enter(
+    address: Address, credential: Credential
+) -> tuple[Actor | None, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, None for the portal itself, and the scope.
 
     Raises NotAuthenticated, NotFound.
     """
+    if credential.ticket and handover.is_own(credential.ticket, address):
+        return None, org_scope(_organization(address).id)
+    actor: Actor | None
     if credential.token:
         actor = ByToken(credential.token, credential.client).actor()
     else:
@@ -168,6 +171,10 @@ def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractCon
         raise NotAuthenticated(Message("Your session or token has ended."))
     org = _organization(address)
     return actor.enter(org), org_scope(org.id)
+
+
+def _find(actor: Actor | None, address: Address) -> OpenPort:
+    return find_port(actor, address) if actor else find_port_for_portal(address)
 
 
 def _organization(address: Address) -> Organization:

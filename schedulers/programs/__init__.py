@@ -14,7 +14,7 @@ from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
-TERMINAL, GUARD = "terminal.py", "guard.py"  # of sessions
+TERMINAL, GUARD, CURVES = "terminal.py", "guard.py", "curves.py"  # of sessions
 TUNNEL_SETTINGS = "MUSTER_TUNNEL"  # a secret file
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file

@@ -4,10 +4,10 @@
 
 Listens on loopback. Every request must bring `Authorization: token SECRET`, which the gateway adds for
 those whom it lets in. `GET /` is the page (`terminal.html` beside this file), `GET /status` counts the
-shells and says whether something uses the CPU, and a websocket at `/ws?shell=NAME` is one of them. A
-shell lives on while nobody looks, and its last output is sent again to whoever comes back. Binary messages
-are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the page, `{"ended":
-code}` to it. Python 3.9, standard library only.
+shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one
+of them. A shell lives on while nobody looks, and its last output is sent again to whoever comes back.
+Binary messages are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the
+page, `{"ended": code}` to it. Python 3.9, standard library only.
 """
 
 from __future__ import annotations

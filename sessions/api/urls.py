@@ -24,6 +24,11 @@ urlpatterns = [
         name="api-interactive-session-resume",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/restart",
+        views.RestartView.as_view(),
+        name="api-interactive-session-restart",
+    ),
+    path(
         "orgs/<slug:org>/sessions/<str:which>/extend",
         views.ExtendView.as_view(),
         name="api-interactive-session-extend",

@@ -162,6 +162,18 @@ class ResumeView(OrgView):
         return Response(_row_of(session, self.actor))
 
 
+class RestartView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        session = find_session(self.actor, which)
+        services.restart_session(actor=self.actor, session=session)
+        return Response(_row_of(session, self.actor))
+
+
 class ExtendView(OrgView):
     permissions = {"POST": None}
 

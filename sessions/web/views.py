@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -189,7 +190,7 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
     """Stop a session, start it again, give it more time, or keep it although it is idle."""
     row = find_session(request.actor, which)
     hours = request.POST.get("hours", "2")
-    do, done = {
+    acts: dict[str, tuple[Callable[..., Any], Message]] = {
         "extend": (
             partial(services.extend_session, by=f"{hours[:5]}h"),
             Message("The session {name} has {n} more hours.", name=row.name, n=hours[:5]),
@@ -202,10 +203,15 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
             services.resume_session,
             Message("You started the session {name} again.", name=row.name),
         ),
+        "restart": (
+            services.restart_session,
+            Message("You restarted the session {name}.", name=row.name),
+        ),
         "stop": (
             services.stop_session,
             Message("You stopped the session {name}.", name=row.name),
         ),
-    }[act]
+    }
+    do, done = acts[act]
     back = reverse("session", args=[request.org.slug, row.number])
     return action(request, back, done, lambda: do(actor=request.actor, session=row))

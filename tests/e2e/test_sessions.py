@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.e2e.test_first_job import sign_in
 from tests.rig.environment import ROOT
@@ -40,6 +42,25 @@ def opened(page: Page, portal: Portal, template: str) -> Page:
     with page.expect_popup() as popup:
         page.get_by_role("link", name="Open", exact=True).click()
     return popup.value
+
+
+def run_cell(lab: Page, code: str, output: str) -> None:
+    """Run the first cell of a new notebook in JupyterLab."""
+    lab.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
+    is_idle = lab.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    expect(is_idle).to_be_visible(timeout=60_000)
+    cell = lab.locator(".jp-Notebook .cm-content").first
+    cell.click()
+    lab.keyboard.type(code)
+    expect(cell).to_have_text(code)
+    shown = lab.locator(".jp-OutputArea-output").first
+    for _ in range(6):  # JupyterLab drops a cell that is run before the new kernel has answered
+        cell.click()
+        lab.keyboard.press("Shift+Enter")
+        with suppress(TooLate):
+            shown.wait_for(timeout=10_000)
+            break
+    expect(shown).to_have_text(output)
 
 
 def stop(page: Page) -> None:
@@ -91,17 +112,43 @@ def test_home_and_address_stay_and_the_time_limit_is_raised(portal: Portal, page
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")
-    app.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
-    cell = app.locator(".jp-Notebook .cm-content").first
-    cell.click(timeout=30_000)
-    expect(app.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_visible(
-        timeout=30_000
-    )
-    app.keyboard.type("print(6 * 7)")
-    app.keyboard.press("Shift+Enter")
-    expect(app.locator(".jp-OutputArea-output").first).to_have_text("42\n", timeout=30_000)
+    run_cell(app, "print(6 * 7)", "42\n")
     assert "token" not in app.url
     stop(page)
+
+
+def test_app_that_hangs_shows_its_log_and_is_restarted(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill("echo job $MUSTER_JOB_NUMBER hangs; sleep 600")
+    page.get_by_role("button", name="Start session").click()
+    log = page.locator(".tail-lines")
+    expect(log).to_contain_text("hangs", timeout=60_000)
+    first = log.inner_text()
+    with page.expect_popup() as popup:  # the button waits until it is ready
+        page.evaluate(
+            "(path) => { open(path); }", page.url.replace("sessions", "jobs") + "/ports/app"
+        )
+    app = popup.value
+    expect(app.locator("h1")).to_have_text("The app is starting")
+    expect(app.locator("pre")).to_contain_text("hangs")
+    app.get_by_role("link", name="Restart or stop it").click()
+    app.get_by_role("button", name="Restart", exact=True).click()
+    app.get_by_role("button", name="Restart session").click()
+    log = app.locator(".tail-lines")
+    expect(log).to_contain_text("hangs", timeout=60_000)
+    assert log.inner_text() != first, "another job"
+    stop(app)
+
+
+def test_app_that_crashes_says_why(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill("echo it crashes; exit 3")
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("failed", timeout=60_000)
+    expect(page.locator("[data-reason]")).to_contain_text("The command failed")
+    expect(page.locator(".tail-lines")).to_contain_text("it crashes")
 
 
 def test_missing_program_is_told_with_a_fix(portal: Portal, page: Page):

@@ -95,7 +95,7 @@ def test_existing_idle_and_busy_instances_are_kept():
     gpu = GpuState("n1", "g0", H100.name, now, busy=layout((4, THREE)))
     made = plan([gpu], {ONE: 4})
     [change] = made.changes
-    assert (made.missing, made.cost) == ({}, Cost(0, 2))
+    assert (made.missing, made.cost) == ({}, Cost(changes=2))
     assert change.removed == [] and {one.start for one in change.created} == {2, 3}
 
 
@@ -106,6 +106,15 @@ def test_idle_gpu_is_partitioned_before_a_busy_one_is_drained():
     assert [change.gpu.uuid for change in made.changes] == ["g1"] and made.cost.drains == 0
     made = plan([busy, idle], {ONE: 8})
     assert made.cost.drains == 1 and {change.gpu.uuid for change in made.changes} == {"g0", "g1"}
+
+
+@pytest.mark.parametrize("others", [1, 80])  # few are planned exactly, many in groups
+def test_avoided_gpu_is_taken_last_but_before_a_drain(others):
+    avoided = GpuState("n1", "a", H100.name, is_avoided=True)
+    busy = [GpuState("n3", f"b{n}", H100.name, is_busy=True) for n in range(others)]
+    idle = GpuState("n2", "i", H100.name)
+    assert [c.gpu.uuid for c in plan([avoided, *busy, idle], {ONE: 7}).changes] == ["i"]
+    assert {c.gpu.uuid for c in plan([avoided, *busy, idle], {ONE: 8}).changes} == {"a", "i"}
 
 
 def test_wish_that_does_not_fit_says_what_is_missing():

@@ -14,7 +14,10 @@ from workspaces.tenancy.scope import org_scope
 
 VALUES = {"which": "scratch", "act": "stop"}
 LISTS = {"api-interactive-sessions", "api-session-templates"}
-SCOPES = {"api-interactive-session-": P.JOBS_READ}
+SCOPES = {
+    "api-interactive-session-": P.JOBS_READ,
+    "api-interactive-session-restart": P.JOBS_CANCEL,
+}
 ROWS = {
     ("api-interactive-sessions", "GET"): Row(EVERYBODY, None),  # those that are visible
     ("api-interactive-sessions", "POST"): Row(
@@ -23,6 +26,7 @@ ROWS = {
     ("api-interactive-session", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-interactive-session-stop", "POST"): Row(WORKERS, P.JOBS_CANCEL),
     ("api-interactive-session-resume", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-interactive-session-restart", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
     ("api-interactive-session-extend", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"by": "1h"}),
     ("api-interactive-session-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
     ("api-session-templates", "GET"): Row(EVERYBODY, None),  # the same for everybody
@@ -43,6 +47,7 @@ def _end(stage: Any) -> None:
 
 BEFORE = {
     ("api-interactive-session-resume", "POST"): _end,
+    ("api-interactive-session-restart", "POST"): _end,
 }
 
 

@@ -181,8 +181,8 @@ ACTIONS = (
         area=Area.EVERYWHERE,
     ),
     Action(
-        pgettext_lazy("button, interactive sessions", "Sessions"),
-        pgettext_lazy("synonyms", "devices, sign out everywhere"),
+        pgettext_lazy("button", "Signed-in devices"),
+        pgettext_lazy("synonyms", "sessions, sign out everywhere"),
         "account_sessions",
         area=Area.EVERYWHERE,
     ),

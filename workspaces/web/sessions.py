@@ -30,7 +30,7 @@ def sessions(request: Any) -> HttpResponse:
         request,
         "account/sessions.html",
         {
-            "page_title": Message("Sessions", context="page title, interactive sessions"),
+            "page_title": Message("Signed-in devices", context="page title"),
             "sessions": rows,
         },
     )

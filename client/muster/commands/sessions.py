@@ -241,6 +241,16 @@ def resume_session(session: Session, which: Which) -> None:
     session.show(row, f"Started session {number}. Open it: muster session open {number}", [number])
 
 
+@sessions.command("restart")
+def restart_session(session: Session, which: Which) -> None:
+    """Stop a session, if it has not ended, and start it again: an app that hangs comes back."""
+    row = session.client.sessions.restart(which)
+    number = row["number"]
+    session.show(
+        row, f"Restarted session {number}. Open it: muster session open {number}", [number]
+    )
+
+
 @sessions.command("extend")
 def extend_session(
     session: Session,
