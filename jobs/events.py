@@ -85,7 +85,7 @@ EVENTS = (
         "job.port_opened",
         (
             Message("{actor} opened the port {port} of {subject}"),
-            Message("{actor} opened a port of {subject}"),
+            Message("{actor} opened {subject}", context="event"),
         ),
     ),
     EventKind("job.queued", (Message("{subject} is queued", context="event"),)),
@@ -148,6 +148,14 @@ EVENTS = (
         (
             Message("{subject} does not use its {gpus} GPUs"),
             Message("{subject} does not use its GPUs"),
+        ),
+        mark=Mark.SQUARE,
+    ),
+    EventKind(
+        "job.extended",
+        (
+            Message("{actor} raised the time limit of {subject} to {time_limit}"),
+            Message("{actor} raised the time limit of {subject}"),
         ),
         mark=Mark.SQUARE,
     ),

@@ -15,16 +15,21 @@ from jobs.ports.terminal import terminal_page
 from portal.core import vault
 from portal.core.messages import Message
 from schedulers.contract import Launch
-from schedulers.programs import GUARD, TERMINAL, TERMINAL_PAGE, source_of
+from schedulers.programs import CURVES, GUARD, TERMINAL, TERMINAL_PAGE, source_of
 from sessions import templates
-from sessions.choices import KIND
+from sessions.choices import KIND, is_on_socket
 from sessions.models import InteractiveSession
 from sessions.selectors import visible_sessions
+from sessions.sharing import share_of_job
 from workspaces.access.actors import Actor
 
 PURPOSE = InteractiveSession.SEALED["secret"]
 TOKEN_FILE = "MUSTER_APP_TOKEN"  # noqa: S105  a secret file of the job
-_PROGRAMS = {templates.TERMINAL.name: TERMINAL, templates.VSCODE.name: GUARD}
+_PROGRAMS = {
+    templates.TERMINAL.name: TERMINAL,
+    templates.VSCODE.name: GUARD,
+    templates.TENSORBOARD.name: CURVES,
+}
 
 
 def origin_of(session: InteractiveSession) -> Origin:
@@ -37,7 +42,7 @@ def _with_programs(launch: Launch, job: Job) -> Launch:
     if session is None:
         return launch
     programs = dict(launch.data.programs)
-    if program := _PROGRAMS.get(session.template):
+    if program := GUARD if _is_on_socket(session) else _PROGRAMS.get(session.template):
         programs[program] = source_of(program)
     if session.template == templates.TERMINAL.name:
         page = reverse("session", args=[session.org.slug, session.number])
@@ -48,10 +53,26 @@ def _with_programs(launch: Launch, job: Job) -> Launch:
 
 def _authorization(job: Job) -> str:
     session = _session_of(job)
-    template = templates.find_template(session.template) if session else None
-    if session is None or template is None or not template.has_secret:
-        return ""
-    return f"token {_secret(session)}"
+    token = token_of(session) if session else ""
+    return f"token {token}" if token else ""
+
+
+def token_of(session: InteractiveSession) -> str:
+    """Return what the app asks for; "" if it asks for nothing of ours."""
+    template = templates.find_template(session.template)
+    has_secret = (template and template.has_secret) or _is_on_socket(session)
+    return _secret(session) if has_secret else ""
+
+
+def _is_on_socket(session: InteractiveSession) -> bool:
+    template = templates.find_template(session.template)
+    has_command = template is not None and template.has_command
+    return has_command and is_on_socket(session.choices.get("command", ""))
+
+
+def _number(job: Job) -> int:
+    session = _session_of(job)
+    return session.number if session else job.number
 
 
 def _session_of(job: Job) -> InteractiveSession | None:
@@ -75,6 +96,10 @@ SESSION = WorkloadKind(
     origin=KIND,
     with_programs=_with_programs,
     authorization=_authorization,
+    share=share_of_job,
+    address_number=_number,
+    is_interactive=True,
+    has_run=False,
     allows_retries=False,
     allows_array=False,
     end_notices={

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.db.models import Max
 from django.urls import reverse
 
-from jobs.models import Attempt, PortActivity
+from jobs.models import Attempt, Job, PortActivity
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.expected_start import expected_start_of
 from jobs.scheduling.pending_explanation import explanation_of
 from jobs.selectors.representations import JobShape, ReasonShape, job_rows
-from jobs.services.dry_run import check_draft
+from jobs.services import can_extend, check_draft
+from jobs.services.change import may_change
 from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
+from portal.core import clock
+from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.exit_reasons import missing_program
 from schedulers.states import State
+from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
-from sessions.selectors import attempt_of, may_open, state_of
+from sessions.selectors import attempt_of, state_of
+from sessions.sharing import SessionPersonShape, access_of, may_share, people_of
 from sessions.templates import (
+    HOME,
     NOT_FOUND,
     PORT,
     SSH_PORT,
     TERMINAL,
     SessionTemplate,
     find_template,
+    title_of,
 )
 from workspaces.access.actors import Actor
+
+_LATE = timedelta(minutes=2)  # after which an app that runs should have answered
 
 
 class SessionTemplateShape(TypedDict):
@@ -51,6 +61,7 @@ class InteractiveSessionShape(TypedDict):
     number: int
     name: str
     team: str
+    team_name: str
     owner: PersonShape
     template: str
     template_title: str
@@ -61,7 +72,8 @@ class InteractiveSessionShape(TypedDict):
     last_used_at: Annotated[Time | None, "The last request to the app, or byte of a websocket."]
     page: str
     url: Annotated[str, "The app, for browsers: it asks to sign in."]
-    may_open: Annotated[bool, "You may open the app, as whoever may run commands in the session."]
+    may_open: Annotated[bool, "You may open the app."]
+    access: Annotated[str, "How you may open it: write, read (to look at only), or empty."]
 
 
 class SessionProgressShape(TypedDict):
@@ -79,7 +91,16 @@ class SessionProblemShape(TypedDict):
 class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
+    ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
+    can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    people: Annotated[
+        list[SessionPersonShape], "The owner, those it is shared with, and who else is in it now."
+    ]
+    may_share: bool
+    can_be_read: Annotated[bool, "It can be shared to look at only."]
+    idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
+    home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
 
@@ -114,7 +135,7 @@ def session_rows(
         .annotate(Max("last_used_at"))
     )
     return [
-        _row(one, job, used.get(one.job_id), may_open(actor, one))
+        _row(one, job, used.get(one.job_id), access_of(one, actor))
         for one, job in zip(sessions, jobs, strict=True)
     ]
 
@@ -124,14 +145,15 @@ def session_row(session: InteractiveSession, actor: Actor) -> InteractiveSession
 
 
 def _row(
-    session: InteractiveSession, job: JobShape, used: Any, is_open_to: bool
+    session: InteractiveSession, job: JobShape, used: Any, access: str
 ) -> InteractiveSessionShape:
-    org, number = session.org.slug, session.job.number
+    org = session.org.slug
     return {
         "id": str(session.id),
         "number": session.number,
         "name": session.name,
         "team": session.team.slug,
+        "team_name": session.team.name,
         "owner": {"email": session.owner.email, "name": session.owner.display_name},
         "template": session.template,
         "template_title": title_of(session.template),
@@ -141,8 +163,9 @@ def _row(
         "created_at": session.created_at,
         "last_used_at": used,
         "page": reverse("session", args=[org, session.number]),
-        "url": settings.MUSTER_BASE_URL + open_path(org, number),
-        "may_open": is_open_to,
+        "url": settings.MUSTER_BASE_URL + open_path(org, session.number),
+        "may_open": bool(access),
+        "access": access,
     }
 
 
@@ -152,32 +175,45 @@ def terminal_path(org: str, session: InteractiveSession) -> str:
     has_shell = any(one.name == SSH_PORT for one in spec_of(job).ports)
     if job.state != State.RUNNING or not has_shell or session.template == TERMINAL.name:
         return ""
-    return reverse("job-port", args=[org, job.number, SSH_PORT])
+    return reverse("job-port", args=[org, session.number, SSH_PORT])
 
 
 def open_path(org: str, number: int) -> str:
-    """Return the page of the portal that opens the app of a job in the browser."""
+    """Return the page of the portal that opens the app of a session in the browser."""
     return reverse("job-port", args=[org, number, PORT])
-
-
-def title_of(name: str) -> str:
-    """Return the title of a template; its name if it is gone."""
-    found = find_template(name)
-    return found.title if found else name
 
 
 def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionDetailShape:
     """Return a session with what happens now, or why it failed."""
     row = session_row(session, viewer)
-    spec = session.job.spec
+    spec, template = session.job.spec, find_template(session.template)
     return {
         **row,
         "choices": session.choices,
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
+        "ends_at": _ends_at(session.job),
+        "can_extend": may_change(viewer, session.job) and can_extend(session.job),
         "image": str(spec.get("image", "")),
+        "people": people_of(session),
+        "may_share": may_share(viewer, session),
+        "can_be_read": bool(template and template.can_be_read),
+        "idle": clock_of(session),
+        "home": _home(spec),
         "progress": _progress(session, row, viewer),
         "problem": _problem(session, row, viewer),
     }
+
+
+def _ends_at(job: Job) -> datetime | None:
+    limit = spec_of(job).policy.max_runtime
+    if State(job.state) is not State.RUNNING or not (limit and job.started_at):
+        return None
+    return job.started_at + timedelta(seconds=limit)
+
+
+def _home(spec: Mapping[str, Any]) -> str:
+    found = spec.get("workspaces", {}).get(HOME, "")
+    return str(found["workspace"] if isinstance(found, dict) else found)
 
 
 def _progress(
@@ -198,6 +234,12 @@ def _progress(
         text = Message("{app} is being stopped.", app=title)
     elif row["state"] == "ready":
         text = Message("{app} is ready.", app=title)
+    elif state is State.RUNNING and job.started_at and clock.now() - job.started_at > _LATE:
+        text = Message(
+            "{app} has not answered for {time}. Look at its log, or restart it.",
+            app=title,
+            time=span_text(clock.now() - job.started_at),
+        )
     elif state is State.RUNNING:
         text = Message("{app} is starting; it does not answer yet.", app=title)
     elif image:

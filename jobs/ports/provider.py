@@ -16,12 +16,14 @@ from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover, ssh
-from jobs.ports.access import OpenPort, find_port
+from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
+from jobs.ports.people import record_people
 from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
 from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.core.messages import Message
+from portal.core.models import Event
 from portal.core.outage import outage
 from portal.gateway.provider import (
     Address,
@@ -43,6 +45,12 @@ from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, platform_scope, request_scope
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Events after which the gateway checks all open connections at once. Others, such as the end of a job or
+# a rule about addresses, are found by its regular check.
+_ENDING_ACCESS = (
+    *("impersonation.", "interactive.", "member.", "provider.", "role.", "service_account."),
+    *("session.ended", "sign_in.ended", "team_member.", "token.revoked", "token.rotated"),
+)
 
 
 def _entry(method: F) -> F:
@@ -69,18 +77,31 @@ class PortProvider:
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
         actor, scope = _enter(address, credential)
+        is_own = actor is None
         with scope:
-            found = find_port(actor, address)
+            found = _find(actor, address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
-            key, number, person = found.attempt.key, found.number, str(actor.user_id)
+            key, number, person = (
+                found.attempt.key,
+                found.number,
+                str(actor.user_id) if actor else "",
+            )
             if found.port.protocol is PortProtocol.SSH:
                 secret = ssh.shell_secret(key)
                 return Grant(key, number, person, f"token {secret}", secret)
-            return Grant(key, number, person, kind_of(found.job).authorization(found.job))
+            return Grant(
+                key,
+                number,
+                person,
+                kind_of(found.job).authorization(found.job),
+                is_counted=not is_own,
+                is_read_only=found.share is not None and found.share.is_read_only,
+                posts=found.share.posts if found.share else (),
+            )
 
     @_entry
     def locate(self, grant: Grant) -> Target:
@@ -139,13 +160,14 @@ class PortProvider:
         if isinstance(error, NotServing):
             actor, scope = _enter(address, credential)
             with scope:
-                found = find_port(actor, address)
+                found = _find(actor, address)
                 number, state = found.job.number, State(found.attempt.state)
                 context |= {
                     "number": number,
                     "name": found.job.name,
                     "has_ended": state.is_final,
                     "page_url": f"{settings.MUSTER_BASE_URL}{page_of(found.job)}",
+                    "may_restart": bool(kind_of(found.job).origin) and not state.is_final,
                     "log_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{number}?tab=logs",
                     "state": "" if kind_of(found.job).origin else state.label,
                     "reason": reason_of(found.attempt.reason, found.attempt.evidence),
@@ -156,23 +178,48 @@ class PortProvider:
     @_entry
     def record(self, uses: Sequence[PortUse]) -> None:
         record_uses(uses)
+        record_people(uses)
+
+    @_entry
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        with platform_scope("the gateway follows what may end access to any port"):
+            rows = Event.objects.order_by("-position")
+            newest = rows.values_list("position", flat=True).first() or 0
+            if not since or newest <= since:
+                return newest, False
+            kinds = set(rows.filter(position__gt=since).values_list("kind", flat=True))
+        return newest, any(kind.startswith(_ENDING_ACCESS) for kind in kinds)
 
 
-def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
-    """Return the actor in the organization of the address, and the scope to enter.
+def _enter(
+    address: Address, credential: Credential
+) -> tuple[Actor | None, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, None for the portal itself, and the scope.
 
     Raises NotAuthenticated, NotFound.
     """
+    if credential.ticket and handover.is_own(credential.ticket, address):
+        return None, org_scope(_organization(address).id)
+    actor: Actor | None
     if credential.token:
         actor = ByToken(credential.token, credential.client).actor()
     else:
         actor = BySession(handover.session_of(credential.ticket, address)).actor()
     if actor is None:
         raise NotAuthenticated(Message("Your session or token has ended."))
+    org = _organization(address)
+    return actor.enter(org), org_scope(org.id)
+
+
+def _find(actor: Actor | None, address: Address) -> OpenPort:
+    return find_port(actor, address) if actor else find_port_for_portal(address)
+
+
+def _organization(address: Address) -> Organization:
     org = Organization.objects.filter(slug=address.org).first()
     if org is None:
         raise NotFound(Message("There is nothing at this address."))
-    return actor.enter(org), org_scope(org.id)
+    return org  # type: ignore[no-any-return]
 
 
 def _attempt(key: str) -> Attempt:

@@ -50,7 +50,9 @@ class Grant:
     """Permission to use one port. `key` and `port` identify it; connections count for `person`.
 
     `authorization` is a header for the app, whose secret no browser and no neighbour has. `shell` is
-    that of a port that the gateway serves itself over SSH, for the shell of the job behind it.
+    that of a port that the gateway serves itself over SSH, for the shell of the job behind it. `is_counted`
+    is false for the portal itself, whose questions are no use. `is_read_only`: requests that read pass,
+    also by POST at the paths in `posts`; what the client says over a websocket is dropped.
     """
 
     key: str
@@ -58,6 +60,9 @@ class Grant:
     person: str
     authorization: str = field(default="", repr=False)
     shell: str = field(default="", repr=False)
+    is_counted: bool = True
+    is_read_only: bool = False
+    posts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ class PortUse:
     at: float
     streams: int  # connections that are open now and are no plain requests, such as websockets
     has_answered: bool = False
+    person_at: float = 0  # of the last sign of a person; 0: none
+    people: tuple[str, ...] = ()  # who used it since the last report, or has a stream open
 
 
 class EndpointProvider(Protocol):
@@ -123,3 +130,6 @@ class EndpointProvider(Protocol):
 
     def record(self, uses: Sequence[PortUse]) -> None:
         """Store when ports were used."""
+
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        """Return where the record of changes ends, and whether access may have ended after `since`."""

@@ -15,7 +15,7 @@ from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
-TERMINAL, GUARD = "terminal.py", "guard.py"  # of sessions
+TERMINAL, GUARD, CURVES = "terminal.py", "guard.py", "curves.py"  # of sessions
 TERMINAL_PAGE = "terminal.html"
 SHELL, SFTP = "shell.py", "sftp.py"  # of jobs with a port for SSH
 SHELL_TOKEN = "MUSTER_SHELL_TOKEN"  # noqa: S105  a secret file

@@ -4,10 +4,11 @@
 
 Listens on loopback. Every request must bring `Authorization: token SECRET`, which the gateway adds for
 those whom it lets in. `GET /` is the page (`terminal.html` beside this file), `GET /status` counts the
-shells, and a websocket at `/ws?shell=NAME` is one of them. A shell lives on while nobody looks, and its
-last output is sent again to whoever comes back. Binary messages are bytes of the terminal, text messages
-are JSON: `{"size": [columns, rows]}` from the page, `{"ended": code}` to it. Python 3.9, standard library
-only.
+shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one
+of them. A shell lives on while nobody looks, and its last output is sent again to whoever comes back.
+Binary messages are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the
+page, `{"ended": code}` to it. Whoever only looks, as the gateway says by `X-Muster-Access: read`, sends
+nothing and gets the size as `{"look": [columns, rows]}`. Python 3.9, standard library only.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import signal
 import struct
 import sys
 import termios
+import time
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha1
@@ -34,15 +36,51 @@ TEXT = 1
 KEPT = 256 << 10  # bytes of output that are sent again
 MOST = 1 << 20  # bytes of a message, and of output that waits for a slow browser
 SHELLS = 20
+BUSY = 0.01  # of a core: what waits, such as `sleep` or an editor, uses less
 BEAT = 30.0  # seconds between two pings
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-class Viewer:
-    """The websocket of one page."""
+class Programs:
+    """The CPU time of all processes of this job that has the terminal, however they were started."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
-        self.reader, self.writer = reader, writer
+    def __init__(self, mark: bytes, clock: Callable[[], float] = time.monotonic):
+        self._mark, self._clock = mark, clock
+        self._used, self._at, self._busy = self._read(), clock(), False
+
+    def are_busy(self) -> bool:
+        """Return whether they used the CPU since the last question, or at least a second."""
+        elapsed = self._clock() - self._at
+        if elapsed >= 1:
+            used = self._read()
+            grown = sum(ticks - self._used.get(one, 0) for one, ticks in used.items())
+            self._used, self._at = used, self._at + elapsed
+            self._busy = grown / os.sysconf("SC_CLK_TCK") / elapsed >= BUSY
+        return self._busy
+
+    def _read(self) -> dict[tuple[str, str], int]:
+        """Return the clock ticks of each process, by its number and its start."""
+        found = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environ:
+                    if int(pid) == os.getpid() or self._mark not in environ.read().split(b"\0"):
+                        continue
+                with open(f"/proc/{pid}/stat") as stat:
+                    facts = stat.read().rpartition(")")[2].split()
+                found[pid, facts[19]] = sum(map(int, facts[11:15]))
+            except OSError:
+                continue
+        return found
+
+
+class Viewer:
+    """The websocket of one page. `is_reader`: it only looks."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_reader: bool = False
+    ):
+        self.reader, self.writer, self.is_reader = reader, writer, is_reader
 
     @property
     def is_slow(self) -> bool:
@@ -81,6 +119,7 @@ class Shell:
         self.viewers: set[Viewer] = set()
         self._on_end = on_end
         self._kept, self._pending = bytearray(), bytearray()
+        self._size = [80, 24]
         self._loop = asyncio.get_running_loop()
         self.pid, self._pty = pty.fork()
         if self.pid == 0:
@@ -96,6 +135,8 @@ class Shell:
         self._loop.add_reader(self._pty, self._read)
 
     def add(self, viewer: Viewer) -> None:
+        if viewer.is_reader:
+            viewer.tell({"look": self._size})
         if self._kept:
             viewer.send(BINARY, bytes(self._kept))
         self.viewers.add(viewer)
@@ -105,8 +146,11 @@ class Shell:
         self._flush()
 
     def resize(self, columns: int, rows: int) -> None:
-        size = struct.pack("HHHH", min(rows, 1000), min(columns, 1000), 0, 0)
-        fcntl.ioctl(self._pty, termios.TIOCSWINSZ, size)
+        self._size = [min(columns, 1000), min(rows, 1000)]
+        fcntl.ioctl(self._pty, termios.TIOCSWINSZ, struct.pack("HHHH", *self._size[::-1], 0, 0))
+        for viewer in self.viewers:
+            if viewer.is_reader:
+                viewer.tell({"look": self._size})
 
     def end(self) -> None:
         os.killpg(self.pid, signal.SIGHUP)
@@ -137,6 +181,9 @@ class Shell:
         del self._kept[:-KEPT]
         for viewer in self.viewers:
             viewer.send(BINARY, data)
+        for viewer in [one for one in self.viewers if one.is_reader and one.is_slow]:
+            self.viewers.discard(viewer)  # who only looks delays nobody
+            viewer.writer.transport.abort()
         if any(viewer.is_slow for viewer in self.viewers):
             self._loop.remove_reader(self._pty)
             self._waiting = asyncio.ensure_future(self._wait())
@@ -164,8 +211,9 @@ class Shell:
 class Server:
     """The terminal of one job."""
 
-    def __init__(self, secret: str, page: bytes):
+    def __init__(self, secret: str, page: bytes, programs: Programs):
         self._authorization, self._page = f"token {secret}".encode(), page
+        self._programs = programs
         self._shells: dict[str, Shell] = {}
 
     async def serve(
@@ -182,10 +230,11 @@ class Server:
                 )
             elif target.path == "/ws" and "sec-websocket-key" in headers:
                 name = parse_qs(target.query).get("shell", ["1"])[0][:40]
-                await self._open(name, reader, writer, headers["sec-websocket-key"])
+                viewer = Viewer(reader, writer, headers.get("x-muster-access") == "read")
+                await self._open(name, viewer, headers["sec-websocket-key"])
             elif target.path == "/status":
-                about = json.dumps({"shells": len(self._shells)}).encode()
-                answer(writer, 200, "application/json", about)
+                about = {"shells": len(self._shells), "busy": self._programs.are_busy()}
+                answer(writer, 200, "application/json", json.dumps(about).encode())
             elif target.path == "/":
                 answer(writer, 200, "text/html; charset=utf-8", self._page)
             else:
@@ -195,9 +244,11 @@ class Server:
         finally:
             writer.close()
 
-    async def _open(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str
-    ) -> None:
+    async def _open(self, name: str, viewer: Viewer, key: str) -> None:
+        writer = viewer.writer
+        if name not in self._shells and viewer.is_reader:
+            answer(writer, 404, "text/plain", b"This shell is not open.\n")
+            return
         if name not in self._shells and len(self._shells) >= SHELLS:
             answer(writer, 429, "text/plain", b"Too many shells are open.\n")
             return
@@ -209,7 +260,6 @@ class Server:
         shell = self._shells.get(name)
         if shell is None:
             shell = self._shells[name] = Shell(lambda: self._shells.pop(name, None))
-        viewer = Viewer(reader, writer)
         shell.add(viewer)
         beats = asyncio.ensure_future(beat(viewer))
         try:
@@ -235,6 +285,8 @@ async def follow(viewer: Viewer, shell: Shell) -> None:
             viewer.send(PONG, data)
             continue
         last = last if kind == CONTINUATION else kind
+        if viewer.is_reader:
+            continue
         if last == BINARY:
             shell.write(data)
         elif last == TEXT:
@@ -287,9 +339,9 @@ def shell_of_user() -> str:
     )
 
 
-async def run(port: int, secret: str, page: bytes) -> None:
+async def run(port: int, secret: str, page: bytes, mark: bytes) -> None:
     """Serve until SIGTERM; then the shells hang up."""
-    server, stop = Server(secret, page), asyncio.Event()
+    server, stop = Server(secret, page, Programs(mark)), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", port, limit=64 << 10)
     print(f"The terminal listens on port {port}.", flush=True)
@@ -307,4 +359,5 @@ def page() -> bytes:
 
 if __name__ == "__main__":
     with open(sys.argv[2]) as _secret:
-        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), page()))
+        _mark = f"MUSTER_APP_TOKEN_FILE={sys.argv[2]}".encode()
+        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), page(), _mark))

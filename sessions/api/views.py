@@ -28,6 +28,7 @@ from sessions.representations import (
     template_row,
 )
 from sessions.selectors import find_session, sessions_with_state
+from sessions.sharing import share_session, unshare_session
 from sessions.templates import template_named, templates
 from workspaces.access.actors import Actor
 from workspaces.api.base import OrgView, idempotent
@@ -45,6 +46,10 @@ class SessionStartShape(TypedDict):
     text: Annotated[str, "Where it would start, what it would wait for, or why it is refused."]
     errors: list[SessionFaultShape]
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
+
+
+class SessionTokenShape(TypedDict):
+    token: Annotated[str, "For `Authorization: token …`; JupyterLab also takes `?token=…`."]
 
 
 def _row_of(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
@@ -99,25 +104,32 @@ class SessionsView(OrgView):
                 "errors": refused,
                 "expected": None,
             }
-        faults = at_choices(InvalidInput(found.start_text, errors=found.errors)).data["errors"]
+        draft = found.draft
+        faults = at_choices(InvalidInput(draft.start_text, errors=draft.errors)).data["errors"]
         errors: list[SessionFaultShape] = [
             {"field": one["field"], "message": one["message"]} for one in faults
         ]
-        text = errors[0]["message"] if errors and not found.is_ok else found.start_text
+        text = errors[0]["message"] if errors and not draft.is_ok else draft.start_text
         if (
-            found.starts_now
+            draft.starts_now
             and not spec.image
             and (product := template_named(choices.template).product)
         ):
             text = Message(
                 "{text} {app} must be installed there, or choose an image.", text=text, app=product
             )
+        if draft.is_ok and not choices.workspace and not found.home:
+            text = Message(
+                "{text} It has no home folder, as the cluster can't mount workspaces: its files are "
+                "gone at its end.",
+                text=text,
+            )
         return {
-            "ok": found.is_ok,
-            "starts_now": found.starts_now,
+            "ok": draft.is_ok,
+            "starts_now": draft.starts_now,
             "text": text,
             "errors": errors,
-            "expected": found.expected.as_dict() if found.expected else None,
+            "expected": draft.expected.as_dict() if draft.expected else None,
         }
 
 
@@ -153,6 +165,74 @@ class ResumeView(OrgView):
         session = find_session(self.actor, which)
         services.resume_session(actor=self.actor, session=session)
         return Response(_row_of(session, self.actor))
+
+
+class RestartView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        session = find_session(self.actor, which)
+        services.restart_session(actor=self.actor, session=session)
+        return Response(_row_of(session, self.actor))
+
+
+class ShareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ShareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Let a person or the team open a session, to work in it or to look at it only."""
+        session, body = find_session(self.actor, which), read(s.ShareSerializer, request)
+        share_session(actor=self.actor, session=session, **body)
+        return _row_of(session, self.actor)
+
+
+class UnshareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.UnshareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """End a share: open connections are closed within 2 seconds. Idempotent."""
+        session, who = find_session(self.actor, which), read(s.UnshareSerializer, request)["who"]
+        unshare_session(actor=self.actor, session=session, who=who)
+        return _row_of(session, self.actor)
+
+
+class ExtendView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ExtendSerializer, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Give a session more time: its time limit is raised, also while it runs."""
+        session, by = find_session(self.actor, which), read(s.ExtendSerializer, request)["by"]
+        services.extend_session(actor=self.actor, session=session, by=by)
+        return Response(_row_of(session, self.actor))
+
+
+class KeepView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.KeepSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Keep a session from the idle rule of its pool for some hours."""
+        session = find_session(self.actor, which)
+        hours = read(s.KeepSerializer, request)["hours"]
+        services.keep_session(actor=self.actor, session=session, hours=hours)
+        return _row_of(session, self.actor)
+
+
+class TokenView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None)
+    def post(self, request: Request, which: str) -> SessionTokenShape:
+        """Show the token that the app asks for at a forwarded port. Recorded in the audit log."""
+        session = find_session(self.actor, which)
+        return {"token": services.show_token(actor=self.actor, session=session)}
 
 
 class TemplatesView(OrgView):

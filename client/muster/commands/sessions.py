@@ -11,10 +11,14 @@ from muster.errors import Conflict
 from muster.options import Commands
 from muster.output import Column, Listing, Session, Table
 from muster.sessions import ENDED
-from muster.wording import ago, clean, person
+from muster.wording import ago, ahead, clean, person
 
 if TYPE_CHECKING:
-    from muster.shapes.sessions import InteractiveSessionDetailShape, InteractiveSessionShape
+    from muster.shapes.sessions import (
+        InteractiveSessionDetailShape,
+        InteractiveSessionShape,
+        SessionPersonShape,
+    )
 
 COMMANDS = {"session": ("sessions", 25, "Start JupyterLab, VS Code, terminals and web apps.")}
 sessions = Commands(help="Start JupyterLab, VS Code, terminals and other web apps on the cluster.")
@@ -61,7 +65,12 @@ def start_session(
         Text, Option("--data", metavar="NAME", help="A dataset, or checkpoint:NAME; @REVISION.")
     ] = None,
     workspace: Annotated[
-        Text, Option("--workspace", metavar="NAME", help="Where it starts, and files stay.")
+        Text,
+        Option(
+            "--workspace",
+            metavar="NAME",
+            help="Where it starts, instead of your home folder. none: neither.",
+        ),
     ] = None,
     time_limit: Annotated[
         Text, Option("--time", "-t", metavar="DURATION", help="Such as 8h.")
@@ -155,6 +164,30 @@ def list_sessions(
     session.show_list({"items": found}, SESSIONS, empty)
 
 
+def _who(one: SessionPersonShape) -> str:
+    return person(one["person"]) if one["person"] else "the team"
+
+
+def _shared(row: InteractiveSessionDetailShape) -> str:
+    """Say with whom a session is shared."""
+    given = [one for one in row["people"] if one["access"] in ("read", "write")]
+    return ", ".join(_who(one) + " (to look)" * (one["access"] == "read") for one in given)
+
+
+def _idle(row: InteractiveSessionDetailShape) -> str:
+    """Say when the idle rule acts, or why it does not."""
+    idle = row["idle"]
+    if idle is None:
+        return ""
+    if idle["kept_until"]:
+        return f"{idle['kept_by']} keeps it, for another {ahead(idle['kept_until'])[3:]}"
+    if not idle["is_running"]:
+        return clean(idle["text"])
+    used, acts = ago(idle["used_at"]), ahead(idle["acts_at"])
+    what = {"stop": "is stopped", "lower": "gets a low priority"}.get(idle["action"], "")
+    return f"last used {used}; without use it {what} {acts}" if acts else f"last used {used}"
+
+
 @sessions.command("show")
 def show_session(session: Session, which: Which) -> None:
     """Show a session: what happens now, or why it failed."""
@@ -168,9 +201,14 @@ def show_session(session: Session, which: Which) -> None:
         ("Template", f"{row['template']}, version {row['template_version']}"),
         ("Resources", _resources(row)),
         ("Image", row["image"]),
+        ("Home", row["home"]),
         ("Time limit", row["time_limit"]),
+        ("Ends", ahead(row["ends_at"])),
+        ("Idle", _idle(row)),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
+        ("Shared with", _shared(row)),
+        ("In it now", ", ".join(_who(one) for one in row["people"] if one["is_in"])),
         ("Started", ago(row["created_at"])),
         ("Last used", ago(row["last_used_at"])),
         ("Job", f"#{row['job']['number']}"),
@@ -217,6 +255,78 @@ def resume_session(session: Session, which: Which) -> None:
     row = session.client.sessions.resume(which)
     number = row["number"]
     session.show(row, f"Started session {number}. Open it: muster session open {number}", [number])
+
+
+@sessions.command("restart")
+def restart_session(session: Session, which: Which) -> None:
+    """Stop a session, if it has not ended, and start it again: an app that hangs comes back."""
+    row = session.client.sessions.restart(which)
+    number = row["number"]
+    session.show(
+        row, f"Restarted session {number}. Open it: muster session open {number}", [number]
+    )
+
+
+Who = Annotated[str, Argument(metavar="WHO", help="An e-mail address, or team.")]
+
+
+@sessions.command("share")
+def share_session(
+    session: Session,
+    which: Which,
+    who: Who,
+    read_only: Annotated[bool, Option("--read-only", help="To look at it only.")] = False,
+) -> None:
+    """Let a person or the whole team open a session."""
+    access = "read" if read_only else "write"
+    row = session.client.sessions.share(which, who, access=access)
+    text = f"Shared session {row['number']} with {clean(who)}. They open {row['url']}"
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("unshare")
+def unshare_session(session: Session, which: Which, who: Who) -> None:
+    """End a share; connections that are open are closed."""
+    row = session.client.sessions.unshare(which, who)
+    text = f"Session {row['number']} is no longer shared with {clean(who)}."
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("extend")
+def extend_session(
+    session: Session,
+    which: Which,
+    by: Annotated[str, Argument(metavar="DURATION", help="How much longer, such as 2h.")],
+) -> None:
+    """Give a session more time, also while it runs."""
+    row = session.client.sessions.extend(which, by)
+    limit = session.client.sessions.get(which)["time_limit"]
+    text = f"Session {row['number']} may run {limit} after its start."
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("keep")
+def keep_session(
+    session: Session,
+    which: Which,
+    hours: Annotated[
+        float, Option("--hours", metavar="N", help="How long the idle rule leaves it alone.")
+    ] = 2,
+) -> None:
+    """Keep a session running although it is idle."""
+    row = session.client.sessions.keep(which, hours)
+    text = f"Session {row['number']} is kept for {hours:g} hours, also if it is idle."
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("token")
+def show_token(session: Session, which: Which) -> None:
+    """Print the token that the app asks for at a forwarded port, as JupyterLab does.
+
+    muster port-forward 12 app --local 8888, then http://127.0.0.1:8888/?token=TOKEN.
+    """
+    token = session.client.sessions.token(which)
+    session.show({"token": token}, token, [token])
 
 
 @sessions.command("templates")
