@@ -111,10 +111,6 @@ class Ssh:
         options, rest = ssh_options(more)
         return ["ssh", *given, *options, f"{PREFIX}{which.removeprefix(PREFIX)}", *rest]
 
-    def address(self, which: str) -> str:
-        """Return where the bytes of SSH go, for a session or an address of the portal's gateway."""
-        return which if "://" in which else self.port_of(which)["program_url"]
-
     def write_config(self) -> tuple[Path, Path]:
         """Enter `ssh session-12` into ~/.ssh/config, and return it and the file that it includes."""
         self.renew()

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from muster import settings
 from muster.errors import InvalidInput
 from muster.options import Commands
 from muster.output import Session
@@ -48,11 +49,15 @@ def ssh(
     muster ssh 12, muster ssh 12 nvidia-smi, muster ssh 12 -L 6006:localhost:6006. After `muster ssh
     config`, ssh session-12, scp, sftp, rsync and editors reach sessions as well.
     """
+    if stdio and "://" in which:  # where `muster ssh` has found it
+        asyncio.run(carry_stdio(which, settings.load(url=session.url).token))
+        return
     own = Ssh(session.client)
     if renew:
         own.renew()
     elif stdio:
-        asyncio.run(carry_stdio(own.address(which), session.client.settings.token))
+        url = own.port_of(which)["program_url"]
+        asyncio.run(carry_stdio(url, session.client.settings.token))
     elif which == "config":
         user, file = own.write_config()
         session.show(
