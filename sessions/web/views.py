@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -193,7 +194,7 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
     hours = request.POST.get("hours", "2")
     who, access = request.POST.get("who", "").strip(), request.POST.get("access", WRITE)
     name = row.team.name if who == TEAM else who[:254]
-    do, done = {
+    acts: dict[str, tuple[Callable[..., Any], str]] = {
         "share": (
             partial(share_session, who=who, access=access),
             Message("The session is shared with {name}.", name=name),
@@ -218,6 +219,7 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
             services.stop_session,
             Message("You stopped the session {name}.", name=row.name),
         ),
-    }[act]
+    }
+    do, done = acts[act]
     back = reverse("session", args=[request.org.slug, row.number])
     return action(request, back, done, lambda: do(actor=request.actor, session=row))
