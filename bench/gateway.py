@@ -1,4 +1,4 @@
-"""Measure the CPU time of one request in the gateway, beside nginx as a plain proxy.
+"""Measure the gateway beside nginx as a plain proxy: CPU of a request, 64 MiB, echo, idle streams.
 
 An app on loopback answers 1.2 kB. The client keeps 8 connections. CPU is that of the proxy's process
 alone (user and system, all threads), so it depends little on the load of the machine. The provider
@@ -13,8 +13,10 @@ import os
 import shutil
 import signal
 import socket
+import statistics
 import sys
 import time
+from contextlib import ExitStack
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -36,6 +38,11 @@ from tests.rig.processes import Folder, free_port, is_listening, wait_until
 
 REQUESTS, CLIENTS = 20_000, 8
 BODY = b"x" * 1200
+LARGE = 64 << 20
+LARGE_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % LARGE
+SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n"
+STREAMS, IDLE_SECONDS = 200, 30
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1200\r\n\r\n" + BODY
 # What Chromium sends for a file of JupyterLab.
 HEAD = (
@@ -47,6 +54,7 @@ HEAD = (
     "Accept-Encoding: gzip, deflate, br\r\nAccept-Language: en-US,en;q=0.9\r\n"
     "Cookie: _xsrf=2|1a2b|0c3d|1700000000; muster_theme=dark\r\nAuthorization: Bearer {token}\r\n\r\n"
 )
+PATHS = {"app": "", "nginx": "", "gateway": "/_apps/atlas/7/lab"}
 PATH = "/_apps/atlas/7/lab/static/lab/main.js?v=1"
 
 
@@ -66,6 +74,9 @@ def main() -> int:
             "gateway": _measured(ports["gateway"], [gateway.pid]),
             "both": _measured(ports["both"], [nginx, gateway.pid]),
         }
+        large = _large(ports)
+        echo = _echo(ports)
+        idle = _idle(ports["gateway"], gateway.pid)
     finally:
         for process in started:
             process.terminate()
@@ -83,7 +94,32 @@ def main() -> int:
                 raw=f"nginx as a proxy {found['nginx'][0]:.0f} µs",
                 peer=f"h11 alone takes {theirs:.0f} µs to read both heads, ours {ours:.0f} µs",
                 met=found["gateway"][0] < 400,
-            )
+            ),
+            Row(
+                what="64 MiB from a web app in a job",
+                target="≥ 0.8 × nginx",
+                ours=f"{large['gateway']:.0f} MiB/s: {large['gateway'] / large['nginx']:.2f} × nginx",
+                raw=f"nginx as a proxy {large['nginx']:.0f} MiB/s",
+                peer="–",
+                met=large["gateway"] >= 0.8 * large["nginx"],
+            ),
+            Row(
+                what="echo of 100 bytes over a websocket",
+                target="≤ 3 × direct",
+                ours=f"p50 {echo['gateway']:.0f} µs: {echo['gateway'] / echo['app']:.1f} × direct",
+                raw=f"direct p50 {echo['app']:.0f} µs",
+                peer="–",
+                met=echo["gateway"] <= 3 * echo["app"],
+            ),
+            Row(
+                what=f"{STREAMS} idle sessions, an open websocket each",
+                target="≤ 30 MiB, ≤ 1 % of a core",
+                raw="–",
+                peer="–",
+                ours=f"{idle[0]:.1f} MiB, {idle[1]:.2f} % of a core",
+                met=idle[0] <= 30 and idle[1] <= 1,
+                note="of the gateway; the provider, which checks each again, stands in for Muster",
+            ),
         ]
     )
     return 0
@@ -97,10 +133,19 @@ def _start(target: object, *args: object) -> BaseProcess:
 
 class _Answering(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport, self.data = transport, b""
+        self.transport, self.data, self.is_echo = transport, b"", False
 
     def data_received(self, data: bytes) -> None:
+        if self.is_echo:
+            self.transport.write(data)  # type: ignore[attr-defined]
+            return
         self.data += data
+        if b"\r\nUpgrade: websocket" in self.data:
+            self.is_echo = True
+            self.transport.write(SWITCHED)  # type: ignore[attr-defined]
+        elif self.data.startswith(b"GET /large") and b"\r\n\r\n" in self.data:
+            self.data = b""
+            self.transport.write(LARGE_ANSWER + bytes(LARGE))  # type: ignore[attr-defined]
         while b"\r\n\r\n" in self.data:
             self.data = self.data.partition(b"\r\n\r\n")[2]
             self.transport.write(ANSWER)  # type: ignore[attr-defined]
@@ -117,7 +162,8 @@ def _app(port: int) -> None:
 
 def _gateway(port: int, app: int) -> None:
     sock = listen("127.0.0.1", port)
-    run_process(sock, lambda: Gateway(Asked(port=app), Options()))
+    people = {TOKEN: "ada"} | {f"mst_{number}": str(number) for number in range(1, STREAMS + 1)}
+    run_process(sock, lambda: Gateway(Asked(port=app, people=people), Options()))
 
 
 def _nginx(folder: Folder, ports: dict[str, int]) -> int:
@@ -151,6 +197,68 @@ def _measured(port: int, pids: list[int | None]) -> tuple[float, float]:
     _load(port, REQUESTS)
     elapsed = time.monotonic() - began
     return (sum(map(_cpu, pids)) - before) / REQUESTS * 1e6, elapsed / REQUESTS * 1e6
+
+
+def _large(ports: dict[str, int]) -> dict[str, float]:
+    """Return MiB per second of the fastest of seven answers by each way, taken in turns."""
+    seconds: dict[str, list[float]] = {"nginx": [], "gateway": []}
+    for _ in range(7):
+        for name, taken in seconds.items():
+            path = f"{PATHS[name]}/large"
+            with socket.create_connection(("127.0.0.1", ports[name])) as sock:
+                began = time.monotonic()
+                sock.sendall(HEAD.format(path=path, token=TOKEN).encode())
+                left, part = LARGE, memoryview(bytearray(1 << 20))
+                while left > 0:
+                    if not (size := sock.recv_into(part)):
+                        raise SystemExit("the answer was cut")
+                    left -= size
+                taken.append(time.monotonic() - began)
+    return {name: LARGE / 2**20 / min(taken) for name, taken in seconds.items()}
+
+
+def _stream(port: int, path: str, token: str = TOKEN) -> socket.socket:
+    """Return an open websocket; its bytes are echoed."""
+    sock = socket.create_connection(("127.0.0.1", port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    head = HEAD.format(path=path, token=token).replace("Connection: keep-alive\r\n", UPGRADE)
+    sock.sendall(head.encode())
+    if not sock.recv(4096).startswith(b"HTTP/1.1 101"):
+        raise SystemExit("the websocket was not opened")
+    return sock
+
+
+def _echo(ports: dict[str, int]) -> dict[str, float]:
+    """Return the median of microseconds for a round trip, directly and through the gateway."""
+    found = {}
+    for name in ("app", "gateway"):
+        with _stream(ports[name], PATHS[name] + "/ws") as sock:
+            taken = []
+            for _ in range(5000):
+                began = time.perf_counter()
+                sock.sendall(b"x" * 100)
+                sock.recv(100, socket.MSG_WAITALL)
+                taken.append(time.perf_counter() - began)
+        found[name] = statistics.median(taken) * 1e6
+    return found
+
+
+def _idle(port: int, pid: int | None) -> tuple[float, float]:
+    """Return MiB that idle streams of as many people and jobs add, and the share of a core."""
+    before = _memory(pid)
+    with ExitStack() as stack:
+        for number in range(1, STREAMS + 1):
+            stack.enter_context(_stream(port, f"/_apps/atlas/{number}/lab/ws", f"mst_{number}"))
+        time.sleep(5)
+        memory, cpu, began = _memory(pid) - before, _cpu(pid), time.monotonic()
+        time.sleep(IDLE_SECONDS)
+        return memory, (_cpu(pid) - cpu) / (time.monotonic() - began) * 100
+
+
+def _memory(pid: int | None) -> float:
+    """Return the PSS of a process in MiB."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(text.partition("\nPss:")[2].split()[0]) / 1024
 
 
 def _load(port: int, requests: int) -> None:

@@ -9,7 +9,17 @@ from typing import Any
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from schedulers.spec import JobSpec, SpecErrors, parse_mapping
-from sessions.templates import DATA, HOME, PORT, WORKSPACE, SessionTemplate, template_named
+from sessions.templates import (
+    DATA,
+    GUARDED_COMMAND,
+    HOME,
+    PORT,
+    SOCKET,
+    SSH_PORT,
+    WORKSPACE,
+    SessionTemplate,
+    template_named,
+)
 
 KIND = "session"
 GRACE = 10  # seconds between SIGTERM and SIGKILL: apps save what they have at once
@@ -94,6 +104,8 @@ def _mapping(template: SessionTemplate, choices: SessionChoices, home: str) -> d
     name = choices.data.removeprefix(CHECKPOINT)
     is_checkpoint = choices.data.startswith(CHECKPOINT)
     command = choices.command if template.has_command else ""
+    if is_on_socket(command):
+        command = GUARDED_COMMAND % command
     port: dict[str, Any] = {"name": PORT}
     if template.has_command and choices.port:
         port["port"] = choices.port
@@ -109,13 +121,18 @@ def _mapping(template: SessionTemplate, choices: SessionChoices, home: str) -> d
         "run": template.run + command,
         **({"inputs": {DATA: {"checkpoint": name} if is_checkpoint else name}} if name else {}),
         **_workspaces(choices.workspace, home),
-        "ports": [port],
+        "ports": [port, {"name": SSH_PORT, "protocol": "ssh"}],
         "policy": {
             "max_runtime": choices.time_limit or template.time_limit,
             "grace": GRACE,
             **({"pool": choices.pool} if choices.pool else {}),
         },
     }
+
+
+def is_on_socket(command: str) -> bool:
+    """Return whether a command of the person listens on the socket that is guarded."""
+    return SOCKET in command
 
 
 def _workspaces(chosen: str, home: str) -> dict[str, Any]:

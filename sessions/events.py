@@ -46,6 +46,16 @@ EVENTS = (
         mark=Mark.PULSE,
     ),
     EventKind(
+        "interactive.restarted",
+        (Message("{actor} restarted the session {subject}"),),
+        mark=Mark.PULSE,
+    ),
+    EventKind(
+        "interactive.token_shown",
+        (Message("{actor} read the token of the session {subject}"),),
+        mark=Mark.HOLLOW,
+    ),
+    EventKind(
         "interactive.stopped", (Message("{actor} stopped the session {subject}"),), mark=Mark.BAR
     ),
     EventKind(

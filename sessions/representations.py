@@ -19,6 +19,8 @@ from jobs.services import can_extend, check_draft
 from jobs.services.change import may_change
 from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
+from portal.core import clock
+from portal.core.formatting import span_text
 from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.exit_reasons import missing_program
@@ -27,8 +29,19 @@ from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, state_of
 from sessions.sharing import SessionPersonShape, access_of, may_share, people_of
-from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
+from sessions.templates import (
+    HOME,
+    NOT_FOUND,
+    PORT,
+    SSH_PORT,
+    TERMINAL,
+    SessionTemplate,
+    find_template,
+    title_of,
+)
 from workspaces.access.actors import Actor
+
+_LATE = timedelta(minutes=2)  # after which an app that runs should have answered
 
 
 class SessionTemplateShape(TypedDict):
@@ -156,6 +169,15 @@ def _row(
     }
 
 
+def terminal_path(org: str, session: InteractiveSession) -> str:
+    """Return where a browser opens a terminal beside the app; "" if there is none."""
+    job = session.job
+    has_shell = any(one.name == SSH_PORT for one in spec_of(job).ports)
+    if job.state != State.RUNNING or not has_shell or session.template == TERMINAL.name:
+        return ""
+    return reverse("job-port", args=[org, session.number, SSH_PORT])
+
+
 def open_path(org: str, number: int) -> str:
     """Return the page of the portal that opens the app of a session in the browser."""
     return reverse("job-port", args=[org, number, PORT])
@@ -212,6 +234,12 @@ def _progress(
         text = Message("{app} is being stopped.", app=title)
     elif row["state"] == "ready":
         text = Message("{app} is ready.", app=title)
+    elif state is State.RUNNING and job.started_at and clock.now() - job.started_at > _LATE:
+        text = Message(
+            "{app} has not answered for {time}. Look at its log, or restart it.",
+            app=title,
+            time=span_text(clock.now() - job.started_at),
+        )
     elif state is State.RUNNING:
         text = Message("{app} is starting; it does not answer yet.", app=title)
     elif image:

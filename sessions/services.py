@@ -25,10 +25,10 @@ from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
 from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
-from sessions.kind import PURPOSE, origin_of
+from sessions.kind import PURPOSE, origin_of, token_of
 from sessions.models import InteractiveSession
 from sessions.templates import template_named
-from workspaces.access.actors import Actor
+from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
 
@@ -98,15 +98,23 @@ def resume_session(*, actor: Actor, session: InteractiveSession) -> InteractiveS
 
     Raises Conflict while it has not ended, NotPermitted, InvalidInput, QuotaExceeded.
     """
-    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
-    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    row = _lock(actor, session)
     if not State(row.job.state).is_final:
         raise Conflict(Message("The session {name} has not ended.", name=row.name))
-    former = row.job
-    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
-    row.save(update_fields=["job"])
-    _record("resumed", actor, row, before={"job": former.number}, after={"job": row.job.number})
-    return row
+    return _start_again("resumed", actor, row)
+
+
+@transaction.atomic
+def restart_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    """Stop a session, unless it has ended, and start it again with the same spec, as a new job.
+
+    The new job does not wait for the end of the former, which may take until its grace is over. Raises
+    NotPermitted, InvalidInput, QuotaExceeded.
+    """
+    row = _lock(actor, session)
+    if not State(row.job.state).is_final:
+        cancel_job(actor=actor, job=row.job, why=Message("The session was restarted."))
+    return _start_again("restarted", actor, row)
 
 
 @transaction.atomic
@@ -118,6 +126,35 @@ def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSes
         state = State(before.state).label
         _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
     return session
+
+
+@transaction.atomic
+def show_token(*, actor: Actor, session: InteractiveSession) -> str:
+    """Return the token that the app asks for where the gateway does not send it: at a forwarded port.
+
+    Raises NotPermitted, also to whoever may not open the app, and Conflict if it asks for none.
+    """
+    authorize(actor, Permission.JOBS_EXEC, session.job.team_id)
+    if session.job.owner_id != actor.user_id:
+        authorize(actor, Permission.JOBS_EXEC_OTHERS, session.job.team_id)
+    if not (token := token_of(session)):
+        raise Conflict(Message("The app of {name} asks for no token of ours.", name=session.name))
+    _record("token_shown", actor, session)
+    return token
+
+
+def _lock(actor: Actor, session: InteractiveSession) -> InteractiveSession:
+    row = InteractiveSession.objects.select_for_update(of=("self",)).get(id=session.id)
+    authorize_change(actor, row.job, Permission.JOBS_SUBMIT)
+    return row
+
+
+def _start_again(verb: str, actor: Actor, row: InteractiveSession) -> InteractiveSession:
+    former = row.job
+    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
+    row.save(update_fields=["job"])
+    _record(verb, actor, row, before={"job": former.number}, after={"job": row.job.number})
+    return row
 
 
 def extend_session(*, actor: Actor, session: InteractiveSession, by: str) -> InteractiveSession:

@@ -1,7 +1,9 @@
 """Templates of sessions: which web app a session runs, and how it is started.
 
 A script finds its port in MUSTER_PORT_APP and the session's secret in the file MUSTER_APP_TOKEN_FILE.
-It starts in the workspace of the session, if it has one. HOME is the home folder, if that is mounted.
+It starts in the workspace of the session, if it has one. A command of the person that listens on the
+Unix socket MUSTER_APP_SOCKET is guarded: neighbours on the node have no secret.
+HOME is the home folder, if that is mounted.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from portal.core.errors import NotFound
 from portal.core.messages import Message
 
 PORT = "app"  # the name of the port of every session
+SSH_PORT = "ssh"
 HOME, WORKSPACE = "home", "work"  # names of workspaces in its spec
 DATA = "data"  # the name of the input
 NOT_FOUND = 127  # exit code of a shell that does not find a program
@@ -54,8 +57,10 @@ class SessionTemplate:
         return self.title if self.package else self.program
 
 
+# The user of jobs may have a home that it cannot write, and apps keep their settings there.
 # What `pip install --user` has installed in the home of the node is found as before.
 _PLACE = f"""\
+[ -w "${{HOME:-}}" ] || export HOME="$PWD"
 cd "${{MUSTER_WORKSPACE_{HOME.upper()}:-${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}}}" || exit
 if [ -n "$MUSTER_WORKSPACE_{HOME.upper()}" ]; then
   [ ! -d "$HOME/.local/lib" ] || export PYTHONUSERBASE="${{PYTHONUSERBASE:-$HOME/.local}}"
@@ -66,7 +71,11 @@ _JUPYTER = """\
 command -v jupyter-lab >/dev/null || { echo "muster: jupyter-lab is not installed here" >&2; exit 127; }
 JUPYTER_TOKEN=$(cat "$MUSTER_APP_TOKEN_FILE") || exit
 JUPYTER_RUNTIME_DIR=$(mktemp -d) || exit
-export JUPYTER_TOKEN JUPYTER_RUNTIME_DIR
+mkdir "$JUPYTER_RUNTIME_DIR/labconfig" || exit
+echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \\
+  > "$JUPYTER_RUNTIME_DIR/labconfig/default_setting_overrides.json"
+JUPYTER_CONFIG_PATH="$JUPYTER_RUNTIME_DIR${JUPYTER_CONFIG_PATH:+:$JUPYTER_CONFIG_PATH}"
+export JUPYTER_TOKEN JUPYTER_RUNTIME_DIR JUPYTER_CONFIG_PATH
 as_root=(); [ "$(id -u)" -ne 0 ] || as_root=(--allow-root)
 exec jupyter-lab --no-browser "${as_root[@]}" --ServerApp.ip=127.0.0.1 \\
   --ServerApp.port="$MUSTER_PORT_APP" --ServerApp.port_retries=0 --ServerApp.root_dir="$PWD" \\
@@ -77,17 +86,31 @@ command -v code-server >/dev/null || { echo "muster: code-server is not installe
 command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
 own=$(mktemp -d) || exit
 code-server --socket "$own/socket" --socket-mode 0600 --auth none --disable-telemetry \\
-  --disable-update-check --disable-workspace-trust "$PWD" &
+  --disable-update-check --disable-workspace-trust --disable-getting-started-override "$PWD" &
 exec python3 -I "$MUSTER_PROGRAMS/guard.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE" "$own/socket"
 """
 _TERMINAL = """\
 command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
 exec python3 -I "$MUSTER_PROGRAMS/terminal.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE"
 """
+# Its own Python is named in the first line of the command, or in the second if the path is long.
 _TENSORBOARD = f"""\
-command -v tensorboard >/dev/null || {{ echo "muster: tensorboard is not installed here" >&2; exit 127; }}
-exec tensorboard --logdir "${{MUSTER_INPUT_{DATA.upper()}:-$PWD}}" --host 127.0.0.1 \\
-  --port "$MUSTER_PORT_APP" --reload_interval 5
+own=$(command -v tensorboard) || {{ echo "muster: tensorboard is not installed here" >&2; exit 127; }}
+python=$(sed -n '1s/^#! *\\(.*python[^ ]*\\).*/\\1/p; 2s/^.*exec. "*\\([^" ]*\\).*/\\1/p' "$own" | head -n 1)
+exec ${{python:-python3}} "$MUSTER_PROGRAMS/curves.py" "$MUSTER_APP_TOKEN_FILE" \\
+  --logdir "${{MUSTER_INPUT_{DATA.upper()}:-$PWD}}" --host 127.0.0.1 --port "$MUSTER_PORT_APP" \\
+  --reload_interval 5
+"""
+
+SOCKET = "MUSTER_APP_SOCKET"
+GUARDED_COMMAND = f"""\
+command -v python3 >/dev/null || {{ echo "muster: python3 is not installed here" >&2; exit 127; }}
+own=$(mktemp -d) || exit
+export {SOCKET}="$own/socket"
+{{
+%s
+}} &
+exec python3 -I "$MUSTER_PROGRAMS/guard.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE" "${SOCKET}"
 """
 
 JUPYTER = SessionTemplate(
@@ -101,6 +124,7 @@ JUPYTER = SessionTemplate(
     ready="/api/status",
     has_secret=True,
     memory="4Gi",
+    version=2,
 )
 VSCODE = SessionTemplate(
     "vscode",
@@ -111,6 +135,7 @@ VSCODE = SessionTemplate(
     ready="/healthz",
     has_secret=True,
     memory="4Gi",
+    version=2,
 )
 TERMINAL = SessionTemplate(
     "terminal",
@@ -132,6 +157,8 @@ TENSORBOARD = SessionTemplate(
     "tensorboard",
     ("docker.io/tensorflow/tensorflow:latest",),
     ready="/data/environment",
+    has_secret=True,
+    version=2,
     can_be_read=True,
     posts=(
         "/data/plugin/scalars/scalars_multirun",

@@ -58,6 +58,10 @@ class Sessions:
         """Start a session that has ended once more, with the same choices."""
         return self._client.send("POST", f"{_path(which)}/resume", {})
 
+    def restart(self, which: str | int) -> InteractiveSessionShape:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        return self._client.send("POST", f"{_path(which)}/restart", {})
+
     def share(
         self, which: str | int, who: str, *, access: str = "write"
     ) -> InteractiveSessionShape:
@@ -75,6 +79,10 @@ class Sessions:
     def keep(self, which: str | int, hours: float = 2) -> InteractiveSessionShape:
         """Keep a session from the idle rule of its pool for some hours."""
         return self._client.send("POST", f"{_path(which)}/keep", {"hours": hours})
+
+    def token(self, which: str | int) -> str:
+        """Return the token that the app of a session asks for at a forwarded port."""
+        return str(self._client.send("POST", f"{_path(which)}/token", {})["token"])
 
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])

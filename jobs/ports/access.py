@@ -10,6 +10,7 @@ from jobs.selectors.jobs import find_attempt, find_job
 from jobs.selectors.representations import listed
 from jobs.specs.stored import spec_of
 from portal.core.errors import NotFound
+from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.gateway.provider import Address
 from schedulers.spec import Port, PortAccess, ports_of
@@ -66,6 +67,12 @@ def _last_job(job: Job) -> Job:
         return job
     same = Job.objects.filter(origin_kind=job.origin_kind, origin_id=job.origin_id)
     return listed(same).order_by("-number").first() or job  # type: ignore[no-any-return]
+
+
+def record_opened(job: Job, index: int, port: str, email: str) -> None:
+    """Record that somebody opens a port of a job."""
+    about = {"number": job.number, "index": index, "port": port}
+    record(EventRecord("job.port_opened", job.org_id, "job", job.id, email, about))
 
 
 def check_access(actor: Actor, job: Job, port: Port) -> PortShare | None:

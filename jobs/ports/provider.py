@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
-from jobs.ports import addresses, handover
+from jobs.ports import addresses, handover, ssh
 from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
 from jobs.ports.people import record_people
@@ -32,9 +32,10 @@ from portal.gateway.provider import (
     NotReady,
     NotServing,
     PortUse,
+    ShellKeys,
     Target,
 )
-from schedulers.contract import Rejected
+from schedulers.contract import PortProtocol, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -75,25 +76,28 @@ class PortProvider:
 
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
-        is_own = bool(credential.ticket) and handover.is_own(credential.ticket, address)
-        if is_own:
-            actor, scope = None, org_scope(_organization(address).id)
-        else:
-            actor, scope = _enter(address, credential)
+        actor, scope = _enter(address, credential)
+        is_own = actor is None
         with scope:
-            found = find_port(actor, address) if actor else find_port_for_portal(address)
+            found = _find(actor, address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
-            authorization = kind_of(found.job).authorization(found.job)
-            person = str(actor.user_id) if actor else ""
-            return Grant(
+            key, number, person = (
                 found.attempt.key,
                 found.number,
+                str(actor.user_id) if actor else "",
+            )
+            if found.port.protocol is PortProtocol.SSH:
+                secret = ssh.shell_secret(key)
+                return Grant(key, number, person, f"token {secret}", secret)
+            return Grant(
+                key,
+                number,
                 person,
-                authorization,
+                kind_of(found.job).authorization(found.job),
                 is_counted=not is_own,
                 is_read_only=found.share is not None and found.share.is_read_only,
                 posts=found.share.posts if found.share else (),
@@ -129,6 +133,12 @@ class PortProvider:
         return handover.use_code(code, address=address, nonce=nonce)
 
     @_entry
+    def shell_keys(self, grant: Grant) -> ShellKeys:
+        with platform_scope("the gateway has checked who asks"):
+            ssh.record_use(_attempt(grant.key), UUID(grant.person))
+        return ssh.keys_of(UUID(grant.person))
+
+    @_entry
     def tunnel_key(self, token: str, client: str) -> str:
         actor = authenticate_token(token, client)
         attempt_id = actor.token.attempt_id if actor and actor.token else None
@@ -150,13 +160,14 @@ class PortProvider:
         if isinstance(error, NotServing):
             actor, scope = _enter(address, credential)
             with scope:
-                found = find_port(actor, address)
+                found = _find(actor, address)
                 number, state = found.job.number, State(found.attempt.state)
                 context |= {
                     "number": number,
                     "name": found.job.name,
                     "has_ended": state.is_final,
                     "page_url": f"{settings.MUSTER_BASE_URL}{page_of(found.job)}",
+                    "may_restart": bool(kind_of(found.job).origin) and not state.is_final,
                     "log_url": f"{settings.MUSTER_BASE_URL}/{address.org}/jobs/{number}?tab=logs",
                     "state": "" if kind_of(found.job).origin else state.label,
                     "reason": reason_of(found.attempt.reason, found.attempt.evidence),
@@ -180,11 +191,16 @@ class PortProvider:
         return newest, any(kind.startswith(_ENDING_ACCESS) for kind in kinds)
 
 
-def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
-    """Return the actor in the organization of the address, and the scope to enter.
+def _enter(
+    address: Address, credential: Credential
+) -> tuple[Actor | None, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, None for the portal itself, and the scope.
 
     Raises NotAuthenticated, NotFound.
     """
+    if credential.ticket and handover.is_own(credential.ticket, address):
+        return None, org_scope(_organization(address).id)
+    actor: Actor | None
     if credential.token:
         actor = ByToken(credential.token, credential.client).actor()
     else:
@@ -193,6 +209,10 @@ def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractCon
         raise NotAuthenticated(Message("Your session or token has ended."))
     org = _organization(address)
     return actor.enter(org), org_scope(org.id)
+
+
+def _find(actor: Actor | None, address: Address) -> OpenPort:
+    return find_port(actor, address) if actor else find_port_for_portal(address)
 
 
 def _organization(address: Address) -> Organization:

@@ -18,8 +18,8 @@ from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from schedulers.contract import Capability, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
+from schedulers.spec.data import YEAR
 from schedulers.spec.grammar import format_duration
-from schedulers.spec.model import YEAR
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission

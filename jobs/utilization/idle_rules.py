@@ -269,8 +269,8 @@ def idle_in(rule: IdleRule) -> list[Idle]:
     left_out = _used_by_hand(rule, jobs) if rule.spares_exec else set()
     if rule.spares_ports or rule.metric == IdleRule.Metric.PORTS:
         since = clock.now() - timedelta(minutes=rule.window)
-        plain = [pk for pk, job in jobs.items() if not kind_of(job).is_interactive]
-        left_out |= last_uses(plain, since).keys()
+        others = [pk for pk, job in jobs.items() if not kind_of(job).is_interactive]
+        left_out |= last_uses(others, since).keys()
     kept = set(
         IdleCase.objects.filter(job__in=jobs, keep_until__gt=clock.now()).values_list(
             "job_id", flat=True

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from portal.core.errors import NotAuthenticated, NotPermitted, PortalError, Unavailable
+from portal.core.errors import (
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    PortalError,
+    Unavailable,
+)
 from portal.gateway import answers
 from portal.gateway.channels import Channel, Closed
 from portal.gateway.framing import Framing, UntilClose, request_framing, response_framing
@@ -44,6 +50,7 @@ from portal.gateway.provider import (
     Target,
 )
 from portal.gateway.routes import TUNNEL, Route, route_of
+from portal.gateway.shells import open_shell
 from portal.gateway.tunnels import Tunnels
 
 log = logging.getLogger(__name__)
@@ -265,8 +272,9 @@ class Gateway:
         if grant.is_counted:
             self._touch(grant, is_person=is_by_person(request.head))
         try:
-            if request.credential.token and _is_forward(request.head):
-                upstream = await self._connect(grant)
+            is_forward = bool(request.credential.token) and _is_forward(request.head)
+            if is_forward:
+                upstream = await self._forwarded(grant)
                 channel.write(answers.switched(request.head, FORWARD))
                 channel.use_websocket()
                 await self._pass_bytes(client, upstream, grant)
@@ -390,6 +398,14 @@ class Gateway:
                 idle.remove(entry)
             if not idle:
                 del self._idle[key]
+
+    async def _forwarded(self, grant: Grant) -> Channel:
+        """Return what a client's plain bytes go to: the port, or SSH to the shell behind it."""
+        if not grant.shell:
+            return await self._connect(grant)
+        (await self._connect(grant)).abort()  # so that a shell that does not run is said in words
+        keys = await self._ask(lambda: self.provider.shell_keys(grant))
+        return await open_shell(keys, grant.shell, lambda: self._connect(grant))
 
     async def _connect(self, grant: Grant) -> Channel:
         """Return a new connection to the app. Raises NotServing, NotReady."""
@@ -531,6 +547,9 @@ class Gateway:
     async def _explain(self, client: _Client, request: _Request, error: PortalError) -> bool:
         """Answer a request that does not reach its app: with a page, for a browser."""
         head, route, credential = request.head, request.route, request.credential
+        is_gone = isinstance(error, (NotServing, NotFound)) and not error.retryable
+        if is_gone and (answer := answers.no_worker(head)):
+            return _send(client, head, answer)
         if not head.wants_page or credential.token:
             text, is_retryable = str(error), error.retryable
             answer = answers.plain(error.http, text, is_retryable=is_retryable)

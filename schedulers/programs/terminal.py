@@ -4,11 +4,11 @@
 
 Listens on loopback. Every request must bring `Authorization: token SECRET`, which the gateway adds for
 those whom it lets in. `GET /` is the page (`terminal.html` beside this file), `GET /status` counts the
-shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one of them. A shell lives on while nobody looks, and its
-last output is sent again to whoever comes back. Binary messages are bytes of the terminal, text messages
-are JSON: `{"size": [columns, rows]}` from the page, `{"ended": code}` to it. Whoever only looks, as the
-gateway says by `X-Muster-Access: read`, sends nothing and gets the size as `{"look": [columns, rows]}`.
-Python 3.9, standard library only.
+shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one
+of them. A shell lives on while nobody looks, and its last output is sent again to whoever comes back.
+Binary messages are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the
+page, `{"ended": code}` to it. Whoever only looks, as the gateway says by `X-Muster-Access: read`, sends
+nothing and gets the size as `{"look": [columns, rows]}`. Python 3.9, standard library only.
 """
 
 from __future__ import annotations
@@ -216,10 +216,12 @@ class Server:
         self._programs = programs
         self._shells: dict[str, Shell] = {}
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request."""
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: bytes = b""
+    ) -> None:
+        """Answer one request, of which `line` has been read."""
         try:
-            first, headers = read_head(await reader.readuntil(b"\r\n\r\n"))
+            first, headers = read_head(line + await reader.readuntil(b"\r\n\r\n"))
             given = headers.get("authorization", "").encode("latin1")
             target = urlsplit(first[1])
             if not hmac.compare_digest(given, self._authorization):
@@ -348,11 +350,14 @@ async def run(port: int, secret: str, page: bytes, mark: bytes) -> None:
     listening.close()
 
 
+def page() -> bytes:
+    """Return the page, which is beside this program."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "terminal.html"), "rb") as file:
+        return file.read()
+
+
 if __name__ == "__main__":
-    with open(
-        os.path.join(os.path.dirname(os.path.abspath(__file__)), "terminal.html"), "rb"
-    ) as _file:
-        _page = _file.read()
     with open(sys.argv[2]) as _secret:
         _mark = f"MUSTER_APP_TOKEN_FILE={sys.argv[2]}".encode()
-        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), _page, _mark))
+        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), page(), _mark))

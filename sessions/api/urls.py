@@ -24,6 +24,11 @@ urlpatterns = [
         name="api-interactive-session-resume",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/restart",
+        views.RestartView.as_view(),
+        name="api-interactive-session-restart",
+    ),
+    path(
         "orgs/<slug:org>/sessions/<str:which>/share",
         views.ShareView.as_view(),
         name="api-interactive-session-share",
@@ -42,6 +47,11 @@ urlpatterns = [
         "orgs/<slug:org>/sessions/<str:which>/keep",
         views.KeepView.as_view(),
         name="api-interactive-session-keep",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/token",
+        views.TokenView.as_view(),
+        name="api-interactive-session-token",
     ),
     path(
         "orgs/<slug:org>/session-templates",

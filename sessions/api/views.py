@@ -48,6 +48,10 @@ class SessionStartShape(TypedDict):
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
 
 
+class SessionTokenShape(TypedDict):
+    token: Annotated[str, "For `Authorization: token …`; JupyterLab also takes `?token=…`."]
+
+
 def _row_of(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
     """Return what an action answers, also to a token that may not read sessions."""
     return session_row(sessions_with_state().get(id=session.id), actor)
@@ -163,6 +167,18 @@ class ResumeView(OrgView):
         return Response(_row_of(session, self.actor))
 
 
+class RestartView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Stop a session, if it has not ended, and start it again with the same choices."""
+        session = find_session(self.actor, which)
+        services.restart_session(actor=self.actor, session=session)
+        return Response(_row_of(session, self.actor))
+
+
 class ShareView(OrgView):
     permissions = {"POST": None}
 
@@ -207,6 +223,16 @@ class KeepView(OrgView):
         hours = read(s.KeepSerializer, request)["hours"]
         services.keep_session(actor=self.actor, session=session, hours=hours)
         return _row_of(session, self.actor)
+
+
+class TokenView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None)
+    def post(self, request: Request, which: str) -> SessionTokenShape:
+        """Show the token that the app asks for at a forwarded port. Recorded in the audit log."""
+        session = find_session(self.actor, which)
+        return {"token": services.show_token(actor=self.actor, session=session)}
 
 
 class TemplatesView(OrgView):

@@ -27,7 +27,7 @@ from sessions.choices import choices_of
 from sessions.homes import has_home, home_of, name_of_home
 from sessions.lists import SESSIONS
 from sessions.readiness import ask_app
-from sessions.representations import detail_of, open_path, template_row
+from sessions.representations import detail_of, open_path, template_row, terminal_path
 from sessions.selectors import attempt_of, find_session, teams_to_start_in
 from sessions.sharing import TEAM, WRITE, names_to_share_with, share_session, unshare_session
 from sessions.templates import JUPYTER, find_template, templates
@@ -155,6 +155,7 @@ def session(request: Any, which: str) -> HttpResponse:
             "job": shown["job"],
             "attempt": attempt,
             "open_path": open_path(org, row.number),
+            "terminal_path": terminal_path(org, row),
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "names": names_to_share_with(row) if shown["may_share"] else [],
@@ -194,7 +195,7 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
     hours = request.POST.get("hours", "2")
     who, access = request.POST.get("who", "").strip(), request.POST.get("access", WRITE)
     name = row.team.name if who == TEAM else who[:254]
-    acts: dict[str, tuple[Callable[..., Any], str]] = {
+    acts: dict[str, tuple[Callable[..., Any], Message]] = {
         "share": (
             partial(share_session, who=who, access=access),
             Message("The session is shared with {name}.", name=name),
@@ -214,6 +215,10 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
         "resume": (
             services.resume_session,
             Message("You started the session {name} again.", name=row.name),
+        ),
+        "restart": (
+            services.restart_session,
+            Message("You restarted the session {name}.", name=row.name),
         ),
         "stop": (
             services.stop_session,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.e2e.test_first_job import sign_in
 from tests.rig.environment import ROOT
@@ -61,6 +63,25 @@ def invited(page: Page, portal: Portal) -> Page:
     guest.locator("main button[type=submit]").click()
     guest.wait_for_url(f"{portal.url}/home/")
     return guest
+
+
+def run_cell(lab: Page, code: str, output: str) -> None:
+    """Run the first cell of a new notebook in JupyterLab."""
+    lab.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
+    is_idle = lab.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    expect(is_idle).to_be_visible(timeout=60_000)
+    cell = lab.locator(".jp-Notebook .cm-content").first
+    cell.click()
+    lab.keyboard.type(code)
+    expect(cell).to_have_text(code)
+    shown = lab.locator(".jp-OutputArea-output").first
+    for _ in range(6):  # JupyterLab drops a cell that is run before the new kernel has answered
+        cell.click()
+        lab.keyboard.press("Shift+Enter")
+        with suppress(TooLate):
+            shown.wait_for(timeout=10_000)
+            break
+    expect(shown).to_have_text(output)
 
 
 def stop(page: Page) -> None:
@@ -144,20 +165,105 @@ def test_guest_looks_and_types_nothing_until_the_share_ends(portal: Portal, page
     stop(page)
 
 
+def test_shell_outlives_a_restart_of_the_portal(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("kept=41; echo on $MUSTER_JOB_NUMBER\n")
+    session = page.url
+    page.goto("about:blank")
+    portal.stop()
+    portal.begin()
+    portal.await_answer()
+    expect(app.locator("#note")).to_be_hidden(timeout=60_000)  # it connects again by itself
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("echo $((kept + 1))\n")
+    expect(app.locator(".xterm-rows")).to_contain_text("42")
+    page.goto(session)
+    stop(page)
+
+
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")
-    app.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=60_000)
-    cell = app.locator(".jp-Notebook .cm-content").first
-    cell.click(timeout=30_000)
-    expect(app.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_be_visible(
-        timeout=30_000
-    )
-    app.keyboard.type("print(6 * 7)")
-    app.keyboard.press("Shift+Enter")
-    expect(app.locator(".jp-OutputArea-output").first).to_have_text("42\n", timeout=30_000)
+    run_cell(app, "print(6 * 7)", "42\n")
     assert "token" not in app.url
     stop(page)
+
+
+def test_app_that_hangs_shows_its_log_and_is_restarted(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill("echo job $MUSTER_JOB_NUMBER hangs; sleep 600")
+    page.get_by_role("button", name="Start session").click()
+    log = page.locator(".tail-lines")
+    expect(log).to_contain_text("hangs", timeout=60_000)
+    first = log.inner_text()
+    with page.expect_popup() as popup:  # the button waits until it is ready
+        page.evaluate(
+            "(path) => { open(path); }", page.url.replace("sessions", "jobs") + "/ports/app"
+        )
+    app = popup.value
+    expect(app.locator("h1")).to_have_text("The app is starting")
+    expect(app.locator("pre")).to_contain_text("hangs")
+    app.get_by_role("link", name="Restart or stop it").click()
+    app.get_by_role("button", name="Restart", exact=True).click()
+    app.get_by_role("button", name="Restart session").click()
+    log = app.locator(".tail-lines")
+    expect(log).to_contain_text("hangs", timeout=60_000)
+    assert log.inner_text() != first, "another job"
+    stop(app)
+
+
+def test_app_that_crashes_says_why(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill("echo it crashes; exit 3")
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("failed", timeout=60_000)
+    expect(page.locator("[data-reason]")).to_contain_text("The command failed")
+    expect(page.locator(".tail-lines")).to_contain_text("it crashes")
+
+
+WORKER = r"""
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import os
+
+PAGE = "<h1>an app</h1><script>navigator.serviceWorker.register('/worker.js')</script>"
+CACHED = 'new Response("<h1>from the cache</h1>", {headers: {"Content-Type": "text/html"}})'
+SCRIPT = (
+    "self.addEventListener('activate', e => e.waitUntil(clients.claim()));"
+    f"self.addEventListener('fetch', e => e.respondWith({CACHED}))"
+)
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        is_script = self.path == "/worker.js"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/javascript" if is_script else "text/html")
+        self.end_headers()
+        self.wfile.write((SCRIPT if is_script else PAGE).encode())
+
+HTTPServer(("127.0.0.1", int(os.environ["MUSTER_PORT_APP"])), Handler).serve_forever()
+"""
+
+
+def test_service_worker_ends_with_its_session(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill(f"python3 - <<'END'\n{WORKER}END")
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Open", exact=True).click()
+    app = popup.value
+    expect(app.locator("h1")).to_have_text("an app")
+    app.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+    app.reload()
+    expect(app.locator("h1")).to_have_text("from the cache")
+    stop(page)
+    app.reload()
+    expect(app.locator("h1")).to_have_text("The session has ended.")
 
 
 def test_missing_program_is_told_with_a_fix(portal: Portal, page: Page):

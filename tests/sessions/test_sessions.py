@@ -102,10 +102,13 @@ def test_session_is_started_found_and_stopped_with_events(story):
     assert send(ben, "GET", f"/{number + 1}")[1]["number"] == number, "by any of its jobs"
     assert browser.get(f"/atlas/sessions/{number + 1}")["Location"].endswith(f"/{number}")
     assert send(ben, "POST", f"/{number}/resume")[0] == 409, "it has not ended"
+    code, again = send(ben, "POST", f"/{number}/restart")
+    assert (code, again["state"], again["job"]["number"]) == (200, "queued", number + 2)
+    assert ben.get(f"/api/v1/orgs/atlas/jobs/{number + 1}").json()["state"] == "canceled"
     with org_scope(story.atlas.id):
         events = Event.objects.filter(subject_type="interactive").order_by("position")
         kinds = [event.kind.removeprefix("interactive.") for event in events]
-        assert kinds == ["started", "stopped", "resumed"]
+        assert kinds == ["started", "stopped", "resumed", "restarted"]
 
 
 def test_session_is_a_run_only_once_something_is_logged_in_it(story):
@@ -307,6 +310,26 @@ def test_only_the_gateway_and_the_job_have_the_secret(story):
     assert grant.authorization == f"token {secret}" and secret not in repr(grant)
     for path in ("", f"/{session.number}", f"/../jobs/{session.job.number}"):
         assert secret not in json.dumps(send(ben, "GET", path)[1])
+    assert send(ben, "POST", f"/{session.number}/token") == (200, {"token": secret})
+
+
+def test_app_on_a_socket_is_guarded_and_one_on_a_port_gets_no_secret(story):
+    cluster_with()
+    granted = {}
+    for command in ("serve", 'serve --uds "$MUSTER_APP_SOCKET"'):
+        with org_scope(story.atlas.id):
+            session = started(story, template="app", command=command)
+            [attempt] = Attempt.objects.select_related(
+                "job__org", "job__team", "job__owner"
+            ).filter(job=session.job)
+            [launch] = build_launches([attempt], set())
+            set_job(session, state=State.RUNNING)
+            token, ours = story.token(story.ben), Address("atlas", session.number, "app")
+        with no_scope():
+            grant = PortProvider().admit(ours, Credential(token=token))
+        granted[command] = (bool(grant.authorization), [*launch.data.programs])
+        assert f"\n{command}" in launch.script
+    assert [*granted.values()] == [(False, []), (True, ["guard.py"])]
 
 
 def test_state_follows_the_job_and_the_first_answer(story):
@@ -339,6 +362,17 @@ def test_state_follows_the_job_and_the_first_answer(story):
                 key: SESSIONS.answer(actor, {"state": key})["items"] for key, _ in SESSION.choices
             }
             assert [key for key, rows in by_state.items() if rows] == [state]
+
+
+def test_app_that_never_answers_is_told_after_two_minutes(story):
+    cluster_with()
+    ben = story.api(story.ben)
+    with org_scope(story.atlas.id):
+        session = started(story)
+        set_job(session, state=State.RUNNING)
+        Job.objects.filter(id=session.job_id).update(started_at=clock.now() - timedelta(minutes=3))
+    text = send(ben, "GET", f"/{session.number}")[1]["progress"]["text"]
+    assert text == "JupyterLab has not answered for 3 min. Look at its log, or restart it."
 
 
 def test_missing_program_is_named_with_one_fix(story):

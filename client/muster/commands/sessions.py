@@ -257,6 +257,16 @@ def resume_session(session: Session, which: Which) -> None:
     session.show(row, f"Started session {number}. Open it: muster session open {number}", [number])
 
 
+@sessions.command("restart")
+def restart_session(session: Session, which: Which) -> None:
+    """Stop a session, if it has not ended, and start it again: an app that hangs comes back."""
+    row = session.client.sessions.restart(which)
+    number = row["number"]
+    session.show(
+        row, f"Restarted session {number}. Open it: muster session open {number}", [number]
+    )
+
+
 Who = Annotated[str, Argument(metavar="WHO", help="An e-mail address, or team.")]
 
 
@@ -307,6 +317,16 @@ def keep_session(
     row = session.client.sessions.keep(which, hours)
     text = f"Session {row['number']} is kept for {hours:g} hours, also if it is idle."
     session.show(row, text, [row["number"]])
+
+
+@sessions.command("token")
+def show_token(session: Session, which: Which) -> None:
+    """Print the token that the app asks for at a forwarded port, as JupyterLab does.
+
+    muster port-forward 12 app --local 8888, then http://127.0.0.1:8888/?token=TOKEN.
+    """
+    token = session.client.sessions.token(which)
+    session.show({"token": token}, token, [token])
 
 
 @sessions.command("templates")

@@ -110,3 +110,7 @@ class SessionTemplateShape(TypedDict):
     memory: Annotated[str, "By default."]
     time_limit: Annotated[str, "By default."]
     needs_command: bool
+
+
+class SessionTokenShape(TypedDict):
+    token: Annotated[str, "For `Authorization: token …`; JupyterLab also takes `?token=…`."]

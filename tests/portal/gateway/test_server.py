@@ -263,6 +263,8 @@ def test_port_that_does_not_serve_is_a_page_for_browsers(serving, refusal, statu
     assert (b"Refresh: " in page) is (status == 503)
     text = gateway.say()
     assert text.startswith(b"HTTP/1.1 %d" % status) and b"text/plain" in text
+    worker = by_browser(gateway, "Cookie: muster_app=ticket", "Service-Worker: script")
+    assert (b"registration.unregister" in worker) is (status == 502)
 
 
 @pytest.mark.parametrize(("has_answered", "status"), [(True, b"502"), (False, b"503")])
