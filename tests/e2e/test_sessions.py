@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -16,6 +17,7 @@ from tests.rig.portal import Portal
 from tests.rig.processes import Folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
+GUEST = "guest@example.com"
 JUPYTER = ROOT / ".venv-jupyter" / "bin"
 
 
@@ -42,6 +44,25 @@ def opened(page: Page, portal: Portal, template: str) -> Page:
     with page.expect_popup() as popup:
         page.get_by_role("link", name="Open", exact=True).click()
     return popup.value
+
+
+def invited(page: Page, portal: Portal) -> Page:
+    """Invite a member of the team and return a page of their own browser, signed in."""
+    page.goto(f"{portal.url}/home/people?dialog=invite#invite")
+    page.fill("#invite [name=email]", GUEST)
+    page.locator("#invite [name=team]").select_option("default")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    link = page.locator(".note.good pre").inner_text().strip()
+    browser = page.context.browser
+    assert browser is not None
+    guest = browser.new_context().new_page()
+    guest.goto(link)
+    guest.fill("[name=name]", "Gus Guest")
+    for field in ("password", "password_again"):
+        guest.fill(f"[name={field}]", "a long enough password 14")
+    guest.locator("main button[type=submit]").click()
+    guest.wait_for_url(f"{portal.url}/home/")
+    return guest
 
 
 def run_cell(lab: Page, code: str, output: str) -> None:
@@ -106,6 +127,41 @@ def test_home_and_address_stay_and_the_time_limit_is_raised(portal: Portal, page
     app.keyboard.type("cat note $HOME/note | tr '\\n' -; history | grep -c kept\n")
     expect(app.locator(".xterm-rows")).to_contain_text("kept-kept-")
     assert app.url == address
+    stop(page)
+
+
+def test_guest_looks_and_types_nothing_until_the_share_ends(portal: Portal, page: Page):
+    sign_in(page, portal)
+    guest = invited(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("echo $((6 * 7)) seen\n")
+    address = page.url
+    page.get_by_role("button", name="Share").first.click()
+    page.fill("#share [name=who]", GUEST)
+    page.locator("#share").get_by_role("button", name="Share").click()
+    expect(page.locator(".session-people")).to_contain_text("Can look")
+    guest.goto(address)
+    with guest.expect_popup() as popup:
+        guest.get_by_role("link", name="Look").click()
+    theirs = popup.value
+    expect(theirs.locator(".xterm-rows")).to_contain_text("42 seen", timeout=30_000)
+    expect(theirs.locator("#note")).to_contain_text("You can only look")
+    theirs.locator(".xterm-screen").click()
+    theirs.keyboard.type("echo $((1 + 8)) typed\n")
+    app.keyboard.type("echo $((7 * 7)) later\n")
+    expect(theirs.locator(".xterm-rows")).to_contain_text("49 later")
+    assert "typed" not in app.locator(".xterm-rows").inner_text()
+    time.sleep(10)  # the gateway reports who is in every 10 s
+    page.reload()
+    expect(page.locator(".session-people")).to_contain_text("in it now", timeout=30_000)
+    began = time.monotonic()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.locator(".messages")).to_contain_text("no longer shared")
+    expect(theirs.locator("#note")).to_contain_text("interrupted", timeout=2_000)
+    print(f"closed {time.monotonic() - began:.1f} s after the click, its page included")
+    theirs.reload()
+    expect(theirs.locator("body")).to_contain_text("needs jobs:exec")
     stop(page)
 
 
