@@ -152,6 +152,14 @@ EVENTS = (
         mark=Mark.SQUARE,
     ),
     EventKind(
+        "job.extended",
+        (
+            Message("{actor} raised the time limit of {subject} to {time_limit}"),
+            Message("{actor} raised the time limit of {subject}"),
+        ),
+        mark=Mark.SQUARE,
+    ),
+    EventKind(
         "job.idle_notified",
         (Message("{actor} asked the owner of {subject} to check its idle GPUs"),),
         mark=Mark.SQUARE,

@@ -159,7 +159,13 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
             if stops
             else Message("#{number} {name} is idle", context="text, jobs", **_named(job))
         )
-        keep = Message("To keep it: muster job keep {number} 2h", number=job.number)
+        keep = (
+            Message(
+                "To keep it: muster session keep {number}", number=kind_of(job).address_number(job)
+            )
+            if kind_of(job).is_interactive
+            else Message("To keep it: muster job keep {number} 2h", number=job.number)
+        )
         when = (
             Message("The rule of pool {pool} stops it in {minutes} minutes.", **facts)
             if stops
@@ -176,6 +182,11 @@ def _measured(event: Event) -> Message:
     if event.data.get("metric") == "ports":
         window = event.data.get("window", "?")
         return Message("Its ports were not used for {window} minutes.", window=window)
+    if event.data.get("metric") == "session":
+        return Message(
+            "Nobody used it, and nothing computed in it, for {window} minutes.",
+            window=event.data.get("window", "?"),
+        )
     return Message(
         "{metric} stayed below {threshold} for {window} minutes.",
         metric=Message(str(event.data.get("metric_title", "GPU utilization"))),

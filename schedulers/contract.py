@@ -83,6 +83,7 @@ class Capability(StrEnum):
     MIG_LABELS = "mig_labels"
     # the scheduler's files name the GPUs of each node (`SupportsGpuFiles`)
     GPU_FILES = "gpu_files"
+    TIME_LIMIT = "time_limit"  # that of a running job can be changed (`SupportsTimeLimit`)
     DISK = "disk"  # tells how full the disk with the files of jobs is (`SupportsDisk`)
     # an acknowledged submission can be lost: it counts once it is still seen 10 s later
     CONFIRM = "confirm"
@@ -672,6 +673,15 @@ class SupportsNative(Protocol):
         """Return one sentence for each option of `launch.native` that is ignored here.
 
         Raises Rejected.
+        """
+
+
+class SupportsTimeLimit(Protocol):
+    """A backend with Capability.TIME_LIMIT."""
+
+    def set_time_limit(self, key: str, seconds: int, grace: float) -> None:
+        """Change the time limit of a running job, counted from its start, to a whole number of minutes
+        more than it was. Idempotent. Raises Rejected, Unavailable.
         """
 
 

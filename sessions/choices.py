@@ -12,6 +12,7 @@ from schedulers.spec import JobSpec, SpecErrors, parse_mapping
 from sessions.templates import (
     DATA,
     GUARDED_COMMAND,
+    HOME,
     PORT,
     SOCKET,
     WORKSPACE,
@@ -22,6 +23,7 @@ from sessions.templates import (
 KIND = "session"
 GRACE = 10  # seconds between SIGTERM and SIGKILL: apps save what they have at once
 CHECKPOINT = "checkpoint:"
+NO_WORKSPACE = "none"
 _NO_PORTS = Message("The clusters that the team may use cannot open web apps.")
 # Fields of the spec, and the choices from which they come
 _CHOICES = {
@@ -42,7 +44,8 @@ class SessionChoices:
     """The fields of the form. What is empty has the template's default.
 
     `gpus` is as in a spec: "h100:1", "mig-1g.10gb:1". `data` is a dataset or `checkpoint:NAME`, each
-    with `@REVISION` if wanted. `command` and `port` are for templates that ask for them.
+    with `@REVISION` if wanted. Without `workspace`, the home folder is mounted; "none" is neither.
+    `command` and `port` are for templates that ask for them.
     """
 
     template: str
@@ -77,8 +80,11 @@ def choices_of(given: Mapping[str, Any]) -> SessionChoices:
     )
 
 
-def spec_of_choices(choices: SessionChoices) -> JobSpec:
-    """Return the spec of the session's job. Raises InvalidInput at the choices that are wrong."""
+def spec_of_choices(choices: SessionChoices, home: str = "") -> JobSpec:
+    """Return the spec of the session's job; `home` is the workspace to mount as HOME, if any.
+
+    Raises InvalidInput at the choices that are wrong.
+    """
     try:
         template = template_named(choices.template)
     except PortalError as error:
@@ -86,14 +92,14 @@ def spec_of_choices(choices: SessionChoices) -> JobSpec:
     if template.has_command and not choices.command:
         raise InvalidInput.at("command", Message("is needed: the command that starts the web app"))
     try:
-        return parse_mapping(_mapping(template, choices))
+        return parse_mapping(_mapping(template, choices, home))
     except SpecErrors as error:
         raise at_choices(
             InvalidInput.of([(one.field, one.message) for one in error.errors])
         ) from error
 
 
-def _mapping(template: SessionTemplate, choices: SessionChoices) -> dict[str, Any]:
+def _mapping(template: SessionTemplate, choices: SessionChoices, home: str) -> dict[str, Any]:
     name = choices.data.removeprefix(CHECKPOINT)
     is_checkpoint = choices.data.startswith(CHECKPOINT)
     command = choices.command if template.has_command else ""
@@ -113,7 +119,7 @@ def _mapping(template: SessionTemplate, choices: SessionChoices) -> dict[str, An
         },
         "run": template.run + command,
         **({"inputs": {DATA: {"checkpoint": name} if is_checkpoint else name}} if name else {}),
-        **({"workspaces": {WORKSPACE: choices.workspace}} if choices.workspace else {}),
+        **_workspaces(choices.workspace, home),
         "ports": [port],
         "policy": {
             "max_runtime": choices.time_limit or template.time_limit,
@@ -126,6 +132,12 @@ def _mapping(template: SessionTemplate, choices: SessionChoices) -> dict[str, An
 def is_on_socket(command: str) -> bool:
     """Return whether a command of the person listens on the socket that is guarded."""
     return SOCKET in command
+
+
+def _workspaces(chosen: str, home: str) -> dict[str, Any]:
+    if chosen == NO_WORKSPACE or not (chosen or home):
+        return {}
+    return {"workspaces": {WORKSPACE: chosen} if chosen else {HOME: home}}
 
 
 def at_choices(error: PortalError) -> PortalError:

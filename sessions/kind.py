@@ -79,6 +79,11 @@ def _is_on_socket(session: InteractiveSession) -> bool:
     return has_command and is_on_socket(session.choices.get("command", ""))
 
 
+def _number(job: Job) -> int:
+    session = _session_of(job)
+    return session.number if session else job.number
+
+
 def _session_of(job: Job) -> InteractiveSession | None:
     return InteractiveSession.objects.filter(id=job.origin_id, org_id=job.org_id).first()
 
@@ -100,6 +105,8 @@ SESSION = WorkloadKind(
     origin=KIND,
     with_programs=_with_programs,
     authorization=_authorization,
+    address_number=_number,
+    is_interactive=True,
     allows_retries=False,
     allows_array=False,
     end_notices={

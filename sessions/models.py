@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from datasets.models import SharedFolder
 from jobs.models import Job
 from portal.core import clock
 from workspaces.models import Team, User
@@ -45,3 +46,23 @@ class InteractiveSession(TenantModel):
 
     def __str__(self) -> str:
         return f"#{self.number} {self.name}"
+
+
+class Home(TenantModel):
+    """The home folder of a person in a team: a workspace that their sessions mount as HOME.
+
+    Written by `sessions.homes` at the first session.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    folder = models.ForeignKey(SharedFolder, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="home_once"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.folder)

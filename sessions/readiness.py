@@ -28,7 +28,7 @@ def ask_app(session: InteractiveSession, request: Any) -> None:
     is_waiting = State(session.job.state) is State.RUNNING and not session.is_answering  # type: ignore[attr-defined]
     if not is_waiting or template is None:
         return
-    address = Address(session.org.slug, session.job.number, PORT)
+    address = Address(session.org.slug, session.number, PORT)
     url, headers = f"{settings.MUSTER_GATEWAY_URL}{routes.path(address)}", {}
     if token := request.headers.get("Authorization"):
         headers["Authorization"] = token

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.db.models import Max
 from django.urls import reverse
 
-from jobs.models import Attempt, PortActivity
+from jobs.models import Attempt, Job, PortActivity
 from jobs.scheduling.advice import ExpectedStartShape
 from jobs.scheduling.expected_start import expected_start_of
 from jobs.scheduling.pending_explanation import explanation_of
 from jobs.selectors.representations import JobShape, ReasonShape, job_rows
-from jobs.services.dry_run import check_draft
+from jobs.services import can_extend, check_draft
+from jobs.services.change import may_change
 from jobs.specs.stored import spec_of
 from jobs.web.reading import last_lines
 from portal.core import clock
@@ -24,9 +25,10 @@ from portal.core.messages import Message
 from portal.core.shapes import Id, PersonShape, Time
 from schedulers.exit_reasons import missing_program
 from schedulers.states import State
+from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
 from sessions.selectors import attempt_of, may_open, state_of
-from sessions.templates import NOT_FOUND, PORT, SessionTemplate, find_template
+from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
 from workspaces.access.actors import Actor
 
 _LATE = timedelta(minutes=2)  # after which an app that runs should have answered
@@ -77,7 +79,11 @@ class SessionProblemShape(TypedDict):
 class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
+    ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
+    can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
+    home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
 
@@ -124,7 +130,7 @@ def session_row(session: InteractiveSession, actor: Actor) -> InteractiveSession
 def _row(
     session: InteractiveSession, job: JobShape, used: Any, is_open_to: bool
 ) -> InteractiveSessionShape:
-    org, number = session.org.slug, session.job.number
+    org = session.org.slug
     return {
         "id": str(session.id),
         "number": session.number,
@@ -139,20 +145,14 @@ def _row(
         "created_at": session.created_at,
         "last_used_at": used,
         "page": reverse("session", args=[org, session.number]),
-        "url": settings.MUSTER_BASE_URL + open_path(org, number),
+        "url": settings.MUSTER_BASE_URL + open_path(org, session.number),
         "may_open": is_open_to,
     }
 
 
 def open_path(org: str, number: int) -> str:
-    """Return the page of the portal that opens the app of a job in the browser."""
+    """Return the page of the portal that opens the app of a session in the browser."""
     return reverse("job-port", args=[org, number, PORT])
-
-
-def title_of(name: str) -> str:
-    """Return the title of a template; its name if it is gone."""
-    found = find_template(name)
-    return found.title if found else name
 
 
 def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionDetailShape:
@@ -163,10 +163,26 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         **row,
         "choices": session.choices,
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
+        "ends_at": _ends_at(session.job),
+        "can_extend": may_change(viewer, session.job) and can_extend(session.job),
         "image": str(spec.get("image", "")),
+        "idle": clock_of(session),
+        "home": _home(spec),
         "progress": _progress(session, row, viewer),
         "problem": _problem(session, row, viewer),
     }
+
+
+def _ends_at(job: Job) -> datetime | None:
+    limit = spec_of(job).policy.max_runtime
+    if State(job.state) is not State.RUNNING or not (limit and job.started_at):
+        return None
+    return job.started_at + timedelta(seconds=limit)
+
+
+def _home(spec: Mapping[str, Any]) -> str:
+    found = spec.get("workspaces", {}).get(HOME, "")
+    return str(found["workspace"] if isinstance(found, dict) else found)
 
 
 def _progress(

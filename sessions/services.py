@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from jobs.scheduling.placement import gpu_offers
-from jobs.services import cancel_job, submit_job
+from jobs.services import cancel_job, extend_job, submit_job
 from jobs.services.change import authorize_change
 from jobs.services.dry_run import DryRun, check_draft
 from jobs.specs.stored import spec_of
+from jobs.utilization.idle_rules import keep_job
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, PortalError
 from portal.core.events import EventRecord, record
@@ -19,8 +21,10 @@ from portal.core.formatting import gpu_text
 from portal.core.ids import uuid7
 from portal.core.messages import Message
 from schedulers.spec import JobSpec
+from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
+from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
 from sessions.kind import PURPOSE, origin_of, token_of
 from sessions.models import InteractiveSession
 from sessions.templates import template_named
@@ -30,29 +34,62 @@ from workspaces.models import Team
 
 
 def start_session(*, actor: Actor, team: Team, choices: SessionChoices) -> InteractiveSession:
-    """Start a session: submit its job. Raises InvalidInput, NotPermitted, QuotaExceeded."""
-    spec = spec_of_choices(choices)
-    _check_gpus(team, spec)
-    session = _new_session(actor, team, choices, spec.name)
+    """Start a session: submit its job. It has the home folder, unless something else was chosen or
+    no cluster can mount that. Raises InvalidInput, NotPermitted, QuotaExceeded.
+    """
+    _check_gpus(team, spec_of_choices(choices))
     try:
-        with transaction.atomic():
-            job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
-            session.job, session.number = job, job.number
-            session.save(force_insert=True)
-            _record("started", actor, session, after={"name": session.name})
+        if not choices.workspace and has_home(actor, team):
+            try:
+                return _start(actor, team, choices, is_at_home=True)
+            except InvalidInput:
+                if is_full(actor, team):
+                    raise
+        return _start(actor, team, choices)
     except PortalError as error:
         raise at_choices(error) from error
+
+
+@transaction.atomic
+def _start(
+    actor: Actor, team: Team, choices: SessionChoices, *, is_at_home: bool = False
+) -> InteractiveSession:
+    spec = spec_of_choices(choices, ensure_home(actor, team).name if is_at_home else "")
+    session = _new_session(actor, team, choices, spec.name)
+    job = submit_job(actor=actor, team=team, spec=spec, origin=origin_of(session))
+    session.job, session.number = job, job.number
+    session.save(force_insert=True)
+    _record("started", actor, session, after={"name": session.name})
     return session
 
 
-def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> DryRun:
+@dataclass(frozen=True)
+class SessionCheck:
+    """What a start would answer, and the home folder that the session would have, if any."""
+
+    draft: DryRun
+    home: str
+
+
+def check_session(*, actor: Actor, team: Team, choices: SessionChoices) -> SessionCheck:
     """Make the checks of a start without starting anything. Raises InvalidInput at wrong choices."""
     spec = spec_of_choices(choices)
     _check_gpus(team, spec)
     session = _new_session(actor, team, choices, spec.name)
-    return check_draft(
-        actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
-    )
+
+    def check(spec: JobSpec) -> DryRun:
+        return check_draft(
+            actor=actor, team=team, spec=spec, is_forecast=True, origin=origin_of(session)
+        )
+
+    if choices.workspace or not has_home(actor, team):
+        return SessionCheck(check(spec), "")
+    if (home := home_of(actor, team)) is None:
+        return SessionCheck(check(spec), name_of_home(actor, team))
+    draft = check(spec_of_choices(choices, home.name))
+    if draft.is_ok or is_full(actor, team):
+        return SessionCheck(draft, home.name)
+    return SessionCheck(check(spec), "")
 
 
 @transaction.atomic
@@ -118,6 +155,27 @@ def _start_again(verb: str, actor: Actor, row: InteractiveSession) -> Interactiv
     row.save(update_fields=["job"])
     _record(verb, actor, row, before={"job": former.number}, after={"job": row.job.number})
     return row
+
+
+def extend_session(*, actor: Actor, session: InteractiveSession, by: str) -> InteractiveSession:
+    """Give a session more time, such as "2h". Raises InvalidInput, NotPermitted, QuotaExceeded,
+    Conflict, Unavailable.
+    """
+    try:
+        seconds = parse_duration(by)
+    except ValueError as error:
+        raise InvalidInput.at("by", str(error)) from error
+    extend_job(actor=actor, job=session.job, seconds=seconds)
+    return session
+
+
+def keep_session(*, actor: Actor, session: InteractiveSession, hours: Any) -> InteractiveSession:
+    """Keep a session from the idle rule of its pool. Raises InvalidInput, NotPermitted, Conflict."""
+    try:
+        keep_job(actor=actor, job=session.job, hours=float(hours))
+    except ValueError:
+        raise InvalidInput.at("hours", Message("must be a number")) from None
+    return session
 
 
 def _check_gpus(team: Team, spec: JobSpec) -> None:

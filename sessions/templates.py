@@ -3,6 +3,7 @@
 A script finds its port in MUSTER_PORT_APP and the session's secret in the file MUSTER_APP_TOKEN_FILE.
 It starts in the workspace of the session, if it has one. A command of the person that listens on the
 Unix socket MUSTER_APP_SOCKET is guarded: neighbours on the node have no secret.
+HOME is the home folder, if that is mounted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from portal.core.errors import NotFound
 from portal.core.messages import Message
 
 PORT = "app"  # the name of the port of every session
-WORKSPACE = "home"  # the name of the workspace in its spec
+HOME, WORKSPACE = "home", "work"  # names of workspaces in its spec
 DATA = "data"  # the name of the input
 NOT_FOUND = 127  # exit code of a shell that does not find a program
 
@@ -52,9 +53,14 @@ class SessionTemplate:
 
 
 # The user of jobs may have a home that it cannot write, and apps keep their settings there.
+# What `pip install --user` has installed in the home of the node is found as before.
 _PLACE = f"""\
 [ -w "${{HOME:-}}" ] || export HOME="$PWD"
-cd "${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}" || exit
+cd "${{MUSTER_WORKSPACE_{HOME.upper()}:-${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}}}" || exit
+if [ -n "$MUSTER_WORKSPACE_{HOME.upper()}" ]; then
+  [ ! -d "$HOME/.local/lib" ] || export PYTHONUSERBASE="${{PYTHONUSERBASE:-$HOME/.local}}"
+  export HOME="$MUSTER_WORKSPACE_{HOME.upper()}"
+fi
 """
 _JUPYTER = """\
 command -v jupyter-lab >/dev/null || { echo "muster: jupyter-lab is not installed here" >&2; exit 127; }
@@ -162,6 +168,12 @@ _BUILT_IN: Mapping[str, SessionTemplate] = {
 
 def find_template(name: str) -> SessionTemplate | None:
     return _BUILT_IN.get(name)
+
+
+def title_of(name: str) -> str:
+    """Return the title of a template; its name if it is gone."""
+    found = find_template(name)
+    return found.title if found else name
 
 
 def templates() -> list[SessionTemplate]:

@@ -66,6 +66,14 @@ class Sessions:
         """Return the token that the app of a session asks for at a forwarded port."""
         return str(self._client.send("POST", f"{_path(which)}/token", {})["token"])
 
+    def extend(self, which: str | int, by: str) -> InteractiveSessionShape:
+        """Give a session more time, such as "2h"."""
+        return self._client.send("POST", f"{_path(which)}/extend", {"by": by})
+
+    def keep(self, which: str | int, hours: float = 2) -> InteractiveSessionShape:
+        """Keep a session from the idle rule of its pool for some hours."""
+        return self._client.send("POST", f"{_path(which)}/keep", {"hours": hours})
+
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])
 

@@ -38,6 +38,11 @@ def ago(at: str | None) -> str:
     return f"{span(at)} ago" if at else ""
 
 
+def ahead(at: str | None) -> str:
+    """Format the time until an ISO timestamp, such as "in 4 min"."""
+    return f"in {span(datetime.now(UTC).isoformat(), at)}" if at else ""
+
+
 def span(start: str | None, end: str | None = None) -> str:
     """Format the time between two ISO timestamps, such as "2h 04m"; `end` defaults to now."""
     if not start:

@@ -34,6 +34,10 @@ def _no_authorization(job: Job) -> str:
     return ""
 
 
+def _own_number(job: Job) -> int:
+    return job.number
+
+
 _ENDED = Message("Job #{number} has ended: {state}.")
 
 
@@ -46,8 +50,11 @@ class WorkloadKind:
     `with_defaults` fills in a spec before it is checked; `allows_…` refuse fields of it.
     `origin` is the kind of origin without which jobs of this kind are refused, because its app submits
     them. `with_programs` adds what its app needs to the launch of a job, and `authorization` is the
-    header that the gateway sends to its ports, for those whom it lets in.
-    `has_idle_rules`: rules of pools for idle GPUs apply. `ledger_class`: of its use, as in
+    header that the gateway sends to its ports, for those whom it lets in. `address_number` is the number
+    in the addresses of its ports; each number of a job leads to the last job of its origin
+    (`jobs.ports.access`), so that one which its app starts again keeps its address.
+    `has_idle_rules`: rules of pools for idle GPUs apply; if it `is_interactive`, also without GPUs, by the
+    clock of `jobs.utilization.interactive`. `ledger_class`: of its use, as in
     `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
     of, with the titles of the notifications. `ended` says so at the address of a port.
     """
@@ -59,11 +66,13 @@ class WorkloadKind:
     origin: str = ""
     with_programs: Callable[[Launch, Job], Launch] = _as_built
     authorization: Callable[[Job], str] = _no_authorization
+    address_number: Callable[[Job], int] = _own_number
     allows_retries: bool = True
     allows_array: bool = True
     allows_time_limit: bool = True
     allows_preemption: bool = True
     has_idle_rules: bool = True
+    is_interactive: bool = False
     ledger_class: str = "job"
     end_notices: Mapping[str, Message] = field(default_factory=dict)
     ended: Message = _ENDED

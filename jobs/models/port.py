@@ -13,6 +13,9 @@ class PortActivity(TenantModel):
 
     Written by `jobs.ports.activity`, every few seconds while the port is in use. `open_streams`
     counts websockets and forwarded connections; it is only true while `reported_at` is fresh.
+    `person_at` is the last sign of a person, which an open tab alone does not give
+    (`portal.gateway.person`). `busy_at` is when the app last said that it computes, and `asked_at` when it
+    last answered that question.
     """
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="port_activity")
@@ -21,6 +24,9 @@ class PortActivity(TenantModel):
     open_streams = models.PositiveIntegerField(default=0)
     answered_at = models.DateTimeField(null=True)  # the first time
     reported_at = models.DateTimeField()
+    person_at = models.DateTimeField(null=True)
+    busy_at = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(null=True)
 
     class Meta(TenantModel.Meta):
         constraints = [

@@ -47,11 +47,22 @@ def record_uses(uses: Sequence[PortUse]) -> None:
                     answered_at=(before.answered_at if before else None)
                     or (at if use.has_answered else None),
                     reported_at=at,
+                    person_at=datetime.fromtimestamp(use.person_at, UTC)
+                    if use.person_at
+                    else (before.person_at if before else None),
                 )
             )
         PortActivity.objects.bulk_create(
             rows,
             update_conflicts=True,
             unique_fields=["attempt", "port"],
-            update_fields=["last_used_at", "open_streams", "answered_at", "reported_at"],
+            update_fields=[
+                *("last_used_at", "open_streams", "answered_at", "reported_at", "person_at"),
+            ],
         )
+
+
+def record_answer(attempt: Attempt, busy_at: datetime | None) -> None:
+    """Store that the app of an attempt has said when it last computed; None: not now."""
+    asked = {"asked_at": clock.now(), **({"busy_at": busy_at} if busy_at else {})}
+    PortActivity.objects.filter(attempt=attempt).update(**asked)

@@ -19,7 +19,9 @@ from portal.core.messages import Message
 from portal.gateway.provider import Address
 
 CODE_SECONDS = 30
+OWN_SECONDS = 30
 _CODE, _TICKET = "code of the gateway", "ticket of the gateway"
+_OWN = "ticket of the portal itself"
 
 
 def make_code(*, session: str, address: Address, nonce: str, path: str) -> str:
@@ -55,6 +57,18 @@ def make_ticket(session: str, address: Address) -> str:
     """Return a ticket with which a session of the portal opens this port, as long as it may."""
     ticket = {"session": session, "address": _key(address)}
     return vault.encrypt(orjson.dumps(ticket), _TICKET).decode()
+
+
+def make_own_ticket(address: Address) -> str:
+    """Return a ticket with which the portal itself asks this port something, for seconds."""
+    until = clock.now().timestamp() + OWN_SECONDS
+    return vault.encrypt(orjson.dumps({"address": _key(address), "until": until}), _OWN).decode()
+
+
+def is_own(ticket: str, address: Address) -> bool:
+    """Return whether this is a fresh ticket of the portal itself, for this port."""
+    data = _opened(ticket, _OWN)
+    return data.get("address") == _key(address) and data["until"] > clock.now().timestamp()
 
 
 def session_of(ticket: str, address: Address) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, TypedDict
 
+from jobs.kinds.workload_kinds import kind_of
 from jobs.models import Attempt, Job, PortActivity
 from jobs.ports import addresses
 from jobs.specs.stored import spec_of
@@ -41,8 +42,9 @@ def port_rows(attempt: Attempt, job: Job) -> list[JobPortShape]:
     numbers = ports_of(spec, attempt.id)
     used = {row.port: row for row in PortActivity.objects.filter(attempt=attempt)}
     rows: list[JobPortShape] = []
+    number = kind_of(job).address_number(job)
     for entry in spec.ports:
-        address = Address(job.org.slug, job.number, entry.name, attempt.index)
+        address = Address(job.org.slug, number, entry.name, attempt.index)
         row = used.get(numbers[entry.name])
         is_fresh = row is not None and row.reported_at > clock.now() - _FRESH
         rows.append(

@@ -16,7 +16,7 @@ from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
 from jobs.ports import addresses, handover
-from jobs.ports.access import OpenPort, find_port
+from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
 from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
@@ -68,15 +68,19 @@ class PortProvider:
     @_entry
     def admit(self, address: Address, credential: Credential) -> Grant:
         actor, scope = _enter(address, credential)
+        is_own = actor is None
         with scope:
-            found = find_port(actor, address)
+            found = _find(actor, address)
             state = State(found.attempt.state)
             if state.is_final:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
             authorization = kind_of(found.job).authorization(found.job)
-            return Grant(found.attempt.key, found.number, str(actor.user_id), authorization)
+            person = str(actor.user_id) if actor else ""
+            return Grant(
+                found.attempt.key, found.number, person, authorization, is_counted=not is_own
+            )
 
     @_entry
     def locate(self, grant: Grant) -> Target:
@@ -129,7 +133,7 @@ class PortProvider:
         if isinstance(error, NotServing):
             actor, scope = _enter(address, credential)
             with scope:
-                found = find_port(actor, address)
+                found = _find(actor, address)
                 number, state = found.job.number, State(found.attempt.state)
                 context |= {
                     "number": number,
@@ -149,21 +153,35 @@ class PortProvider:
         record_uses(uses)
 
 
-def _enter(address: Address, credential: Credential) -> tuple[Actor, AbstractContextManager[Any]]:
-    """Return the actor in the organization of the address, and the scope to enter.
+def _enter(
+    address: Address, credential: Credential
+) -> tuple[Actor | None, AbstractContextManager[Any]]:
+    """Return the actor in the organization of the address, None for the portal itself, and the scope.
 
     Raises NotAuthenticated, NotFound.
     """
+    if credential.ticket and handover.is_own(credential.ticket, address):
+        return None, org_scope(_organization(address).id)
+    actor: Actor | None
     if credential.token:
         actor = ByToken(credential.token, credential.client).actor()
     else:
         actor = BySession(handover.session_of(credential.ticket, address)).actor()
     if actor is None:
         raise NotAuthenticated(Message("Your session or token has ended."))
+    org = _organization(address)
+    return actor.enter(org), org_scope(org.id)
+
+
+def _find(actor: Actor | None, address: Address) -> OpenPort:
+    return find_port(actor, address) if actor else find_port_for_portal(address)
+
+
+def _organization(address: Address) -> Organization:
     org = Organization.objects.filter(slug=address.org).first()
     if org is None:
         raise NotFound(Message("There is nothing at this address."))
-    return actor.enter(org), org_scope(org.id)
+    return org  # type: ignore[no-any-return]
 
 
 def _attempt(key: str) -> Attempt:

@@ -256,6 +256,11 @@ def _candidates(
     return made
 
 
+def has_clusters_with(team: Team, *needed: Capability) -> bool:
+    """Return whether the team may use a cluster that can do all of this."""
+    return any(_able_to(cluster).issuperset(needed) for cluster, _ in _allowed(team))
+
+
 def _able_to(cluster: Cluster) -> frozenset[Capability]:
     return capabilities_of(cluster.backend, lambda: cluster.config)
 

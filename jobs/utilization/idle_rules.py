@@ -3,7 +3,8 @@
 What is measured is named in each event. SM activity and power say whether a GPU works; utilization
 counts any kernel and is used where neither is known. What is not known is not idle: each GPU of the
 job needs values for most of the window. A job whose ports are used is not idle, and a rule can ask
-for that alone. The owner can keep a job for some hours.
+for that alone. Sessions, with GPUs or without, must also be unused by the clock of `interactive`.
+The owner can keep a job for some hours.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from clusters.models import Pool
-from jobs.kinds.workload_kinds import kinds, page_of
+from jobs.kinds.workload_kinds import kind_of, kinds, page_of
 from jobs.models import Attempt, IdleCase, IdleRule, Job
 from jobs.ports.activity import last_uses
 from jobs.services.change import authorize_change, cancel_job, change_job
+from jobs.utilization.interactive import InteractiveUse, interactive_uses
 from jobs.utilization.recording import GPU_UTILIZATION, MINUTE, ByGpu, sums_of_running
 from portal.core import clock
 from portal.core.errors import Conflict, InputErrors, InvalidInput, PortalError
@@ -41,7 +44,7 @@ LATEST = 10 * MINUTE  # age of the last value
 MOST_KEPT = 72.0  # hours
 EXEMPT = ("kind=session", "kind=debug")  # labels, of a new rule
 PRIORITY_LOWERED = "low"
-_UNITS = {"power": "W", "ports": "min"}
+_UNITS = {"power": "W", "ports": "min", "session": "min"}
 _EVER = datetime.fromtimestamp(0, UTC)
 _RANGES = {"threshold": (1, 50), "window": (10, 1440), "grace": (5, 1440), "watts": (1, 2000)}
 _FIELDS = (
@@ -110,6 +113,7 @@ class Idle:
 
 
 UNUSED = Measure("ports", Message("Without a request"), "", float("inf"))
+FORGOTTEN = Measure("session", Message("Without use", context="text, sessions"), "", float("inf"))
 
 
 def measures(rule: IdleRule) -> list[Measure]:
@@ -190,6 +194,14 @@ def _why(rule: IdleRule, one: Idle) -> Message:
             pool=rule.pool.name,
             limit=_limit(rule, one.measure),
         )
+    if one.measure is FORGOTTEN:
+        return Message(
+            "Nobody used it and nothing computed in it for {value}; pool {pool} stops such sessions "
+            "after {limit}.",
+            value=one.shown,
+            pool=rule.pool.name,
+            limit=_limit(rule, one.measure),
+        )
     return Message(
         "{metric} of its GPUs was {value} for {n} minutes; pool {pool} stops jobs below {limit}.",
         metric=one.measure.title,
@@ -237,7 +249,8 @@ def _record(what: str, rule: IdleRule, one: Idle, **more: Any) -> None:
 
 
 def _limit(rule: IdleRule, measure: Measure) -> str:
-    limits = {"power": f"{rule.watts} W", "ports": f"{rule.window} min"}
+    minutes = f"{rule.window} min"
+    limits = {"power": f"{rule.watts} W", "ports": minutes, "session": minutes}
     return limits.get(measure.metric, f"{rule.threshold}%")
 
 
@@ -255,7 +268,9 @@ def idle_in(rule: IdleRule) -> list[Idle]:
     jobs = {attempt.job_id: attempt.job for attempt in attempts}
     left_out = _used_by_hand(rule, jobs) if rule.spares_exec else set()
     if rule.spares_ports or rule.metric == IdleRule.Metric.PORTS:
-        left_out |= last_uses(jobs, clock.now() - timedelta(minutes=rule.window)).keys()
+        since = clock.now() - timedelta(minutes=rule.window)
+        others = [pk for pk, job in jobs.items() if not kind_of(job).is_interactive]
+        left_out |= last_uses(others, since).keys()
     kept = set(
         IdleCase.objects.filter(job__in=jobs, keep_until__gt=clock.now()).values_list(
             "job_id", flat=True
@@ -267,7 +282,9 @@ def idle_in(rule: IdleRule) -> list[Idle]:
         if attempt.job_id not in left_out | kept and not is_exempt(rule, attempt.job.labels)
     ]
     by_ports = rule.metric == IdleRule.Metric.PORTS
-    found = dict(_unused(attempts) if by_ports else _highest(rule, attempts, start, end))
+    plain = [one for one in attempts if not kind_of(one.job).is_interactive]
+    found = dict(_unused(plain) if by_ports else _highest(rule, plain, start, end))
+    found |= _forgotten(rule, [one for one in attempts if one not in plain], start, end)
     by_job: dict[UUID, list[tuple[Measure, float] | None]] = {}
     for attempt in attempts:
         by_job.setdefault(attempt.job_id, []).append(found.get(attempt.id))
@@ -284,7 +301,8 @@ def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
     """Return the running attempts of jobs that have run for the whole window."""
     by_ports = rule.metric == IdleRule.Metric.PORTS
     rows = Attempt.objects.filter(
-        **({"job__spec__has_key": "ports"} if by_ports else {"job__resources__gpu__gt": 0}),
+        Q(job__kind__in=[kind.name for kind in kinds() if kind.is_interactive])
+        | (Q(job__spec__has_key="ports") if by_ports else Q(job__resources__gpu__gt=0)),
         job__pool=rule.pool,
         job__kind__in=[kind.name for kind in kinds() if kind.has_idle_rules],
         job__cancel_asked_at=None,
@@ -293,6 +311,61 @@ def _attempts(rule: IdleRule, start: int) -> list[Attempt]:
     ).select_related("job__owner", "job__org", "job__team")
     young = {row.job_id for row in rows if not row.started_at or _ms(row.started_at) > start}
     return [row for row in rows if row.job_id not in young]
+
+
+def _forgotten(
+    rule: IdleRule, attempts: Collection[Attempt], start: int, end: int
+) -> Iterator[tuple[UUID, tuple[Measure, float]]]:
+    """Yield the minutes since the last use of interactive jobs that nobody used for the window."""
+    since = datetime.fromtimestamp(start / 1000, UTC)
+    uses = interactive_uses(attempts, since)
+    unused = [one for one in attempts if uses[one.id].is_known and uses[one.id].last_at <= since]
+    with_gpus = [one for one in unused if one.job.resources.get("gpu")]
+    gpus = dict(_highest(rule, with_gpus, start, end))
+    for one in unused:
+        measured = gpus.get(one.id)
+        is_idle = measured is not None and measured[1] < measured[0].below
+        if one in with_gpus and not is_idle:  # its GPUs work, or nobody knows
+            continue
+        yield one.id, (FORGOTTEN, (clock.now() - uses[one.id].last_at) / timedelta(minutes=1))
+
+
+@dataclass(frozen=True)
+class IdleClock:
+    """How far the rule of its pool is with an interactive job. `gpu`: what was measured, if anything."""
+
+    rule: IdleRule
+    case: IdleCase | None
+    use: InteractiveUse
+    has_gpus: bool
+    gpu: Idle | None
+
+    @property
+    def gpus_unknown(self) -> bool:
+        return self.has_gpus and self.gpu is None
+
+    @property
+    def gpus_work(self) -> bool:
+        return self.gpu is not None and self.gpu.value >= self.gpu.measure.below
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time without use counts."""
+        return self.use.is_known and not self.gpus_unknown and not self.gpus_work
+
+
+def idle_clock(job: Job, attempt: Attempt) -> IdleClock | None:
+    """Return the clock of an interactive job that runs; None if no rule applies to it."""
+    rule = IdleRule.objects.filter(pool=job.pool_id, is_enabled=True).select_related("pool").first()
+    if rule is None or is_exempt(rule, job.labels) or State(attempt.state) is not State.RUNNING:
+        return None
+    end = clock.now_ms() // MINUTE * MINUTE
+    start = end - rule.window * MINUTE
+    uses = interactive_uses([attempt], datetime.fromtimestamp(start / 1000, UTC))
+    has_gpus = bool(job.resources.get("gpu"))
+    gpu = dict(_highest(rule, [attempt], start, end)).get(attempt.id) if has_gpus else None
+    idle = Idle(job, *gpu) if gpu else None
+    return IdleClock(rule, idle_case(job), uses[attempt.id], has_gpus, idle)
 
 
 def _unused(attempts: Collection[Attempt]) -> Iterator[tuple[UUID, tuple[Measure, float]]]:

@@ -180,6 +180,8 @@ def request_to_app(
         name = header.name
         if name in _HOP or name in skipped or name.startswith(_FORGED):
             continue
+        if name == b"sec-websocket-extensions":
+            continue  # compressed frames could not be counted (`portal.gateway.person`)
         if name == b"cookie":
             if kept := _foreign_cookies(header.value):
                 lines.append(b"Cookie: " + kept)

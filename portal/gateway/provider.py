@@ -49,13 +49,15 @@ class Credential:
 class Grant:
     """Permission to use one port. `key` and `port` identify it; connections count for `person`.
 
-    `authorization` is a header for the app, whose secret no browser and no neighbour has.
+    `authorization` is a header for the app, whose secret no browser and no neighbour has. `is_counted`
+    is false for the portal itself, whose questions are no use.
     """
 
     key: str
     port: int
     person: str
     authorization: str = field(default="", repr=False)
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class PortUse:
     at: float
     streams: int  # connections that are open now and are no plain requests, such as websockets
     has_answered: bool = False
+    person_at: float = 0  # of the last sign of a person; 0: none
 
 
 class EndpointProvider(Protocol):

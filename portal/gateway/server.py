@@ -31,6 +31,7 @@ from portal.gateway.heads import (
     response_to_client,
     token_in,
 )
+from portal.gateway.person import GREETING, Frames, is_by_person
 from portal.gateway.provider import (
     Address,
     Credential,
@@ -94,6 +95,7 @@ class _Clock:
     """When a port was used; `is_new` until it is reported."""
 
     at: float = 0
+    person_at: float = 0
     streams: int = 0
     has_answered: bool = False
     is_new: bool = False
@@ -255,7 +257,8 @@ class Gateway:
         channel = client.channel
         stream = Stream(request.route.address, request.credential, grant, channel.abort)
         self._streams.add(stream)
-        self._touch(grant)
+        if grant.is_counted:
+            self._touch(grant, is_person=is_by_person(request.head))
         try:
             if request.credential.token and _is_forward(request.head):
                 upstream = await self._connect(grant)
@@ -295,9 +298,10 @@ class Gateway:
             if head.has_body:
                 body = asyncio.create_task(_pump(channel, upstream, request_framing(head)))
             answer = await self._answer(client, upstream, request)
-            self._touch(grant, has_answered=True)
+            if grant.is_counted:
+                self._touch(grant, has_answered=True)
             if answer.status == 101:
-                await self._pass_bytes(client, upstream, grant)
+                await self._pass_bytes(client, upstream, grant, Frames())
                 return False
             framing = response_framing(answer, head.method)
             await _pump(upstream, channel, framing)
@@ -331,14 +335,16 @@ class Gateway:
         )
         return answer
 
-    async def _pass_bytes(self, client: _Client, upstream: Channel, grant: Grant) -> None:
-        """Relay a websocket or plain TCP until both sides have ended."""
+    async def _pass_bytes(
+        self, client: _Client, upstream: Channel, grant: Grant, frames: Frames | None = None
+    ) -> None:
+        """Relay a websocket, whose frames are counted, or plain TCP until both sides have ended."""
         client.channel.on_end = None
         clock = self._touch(grant)
         clock.streams += 1
         try:
             async with asyncio.TaskGroup() as both:
-                both.create_task(_copy(client.channel, upstream, clock))
+                both.create_task(_copy(client.channel, upstream, clock, frames))
                 both.create_task(_copy(upstream, client.channel, clock))
         except* ConnectionError:
             client.channel.abort()
@@ -518,11 +524,15 @@ class Gateway:
 
     # Activity
 
-    def _touch(self, grant: Grant, *, has_answered: bool = False) -> _Clock:
+    def _touch(
+        self, grant: Grant, *, has_answered: bool = False, is_person: bool = False
+    ) -> _Clock:
         clock = self._clocks.get((grant.key, grant.port))
         if clock is None:
             clock = self._clocks[grant.key, grant.port] = _Clock()
         clock.at, clock.is_new = time.time(), True
+        if is_person:
+            clock.person_at = clock.at
         clock.has_answered |= has_answered
         return clock
 
@@ -534,7 +544,7 @@ class Gateway:
     async def _flush(self) -> None:
         """Report the ports that were used since the last time, or still are."""
         uses = [
-            PortUse(key, port, clock.at, clock.streams, clock.has_answered)
+            PortUse(key, port, clock.at, clock.streams, clock.has_answered, clock.person_at)
             for (key, port), clock in self._clocks.items()
             if clock.is_new or clock.streams
         ]
@@ -602,9 +612,15 @@ async def _pump(source: Channel, sink: Channel, framing: Framing) -> None:
         raise
 
 
-async def _copy(source: Channel, sink: Channel, clock: _Clock) -> None:
+async def _copy(
+    source: Channel, sink: Channel, clock: _Clock, frames: Frames | None = None
+) -> None:
+    """Pass bytes on; `frames` are those of a client's websocket, which may be a person's."""
+    since = time.time() + GREETING
     while data := await source.read():
         clock.at = time.time()
+        if frames is not None and frames.feed(data) and clock.at > since:
+            clock.person_at = clock.at
         sink.write(data)
         await sink.drain()
     if source.is_lost:

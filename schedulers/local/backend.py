@@ -171,6 +171,7 @@ class LocalBackend:
             Capability.USERS,
             Capability.WORKSPACES,
             Capability.DISK,
+            Capability.TIME_LIMIT,
         }
     )
 
@@ -399,6 +400,18 @@ class LocalBackend:
                     f"The cancellation of the job couldn't be recorded: {error.strerror or error}"
                 ) from error
             self._start_supervisor(folder)
+
+    def set_time_limit(self, key: str, seconds: int, grace: float) -> None:
+        folder = self._folder(key)
+        if not folder.exists() or (folder / "end.json").exists():
+            raise Rejected(Message("The job is not running."))
+        launch = json.loads((folder / "launch.json").read_text())
+        try:
+            _write(folder / "launch.json", json.dumps({**launch, "time_limit": seconds}))
+        except OSError as error:
+            raise Unavailable(
+                f"The time limit couldn't be recorded: {error.strerror or error}"
+            ) from error
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         """Return output; after a full disk an unknown part is missing, which counts as one byte."""

@@ -5,7 +5,7 @@ imports are most of its cost, so it uses little of the standard library (`re`, w
 doubles the cost of the interpreter). It may be killed at any moment: the job itself writes its log
 and its exit code, and the next supervisor continues from the files in DIR:
 
-    launch.json   what to run (written before anything starts)
+    launch.json   what to run (written before anything starts; again when the time limit changes)
     pid           "PID STARTTIME" of the job's first process
     secret.json   variables and secrets until the start; afterwards in memory, in the folder `room`
     output.log    output of the job, written by the job itself
@@ -210,10 +210,13 @@ def watch(launch: Json) -> None:
         return
     pid, born, since = int(words[0]), words[1], float(words[2])
     stop_reason, peak, over, full, kill_at = "", 0, False, False, 0.0
-    deadline = since + launch["time_limit"] if launch["time_limit"] else 0.0
+    written, deadline = 0, 0.0
     alive = handle_of(pid, born)
     while alive is not None and not gone(alive, pid, born):
         now = time.time()
+        if (at := os.stat("launch.json").st_mtime_ns) != written:
+            written, limit = at, parse(read("launch.json"))["time_limit"]
+            deadline = since + limit if limit else 0.0
         used = memory_of(pid, born)
         peak = max(peak, used)
         full = full or is_full()

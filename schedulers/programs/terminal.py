@@ -4,10 +4,10 @@
 
 Listens on loopback. Every request must bring `Authorization: token SECRET`, which the gateway adds for
 those whom it lets in. `GET /` is the page (`terminal.html` beside this file), `GET /status` counts the
-shells, and a websocket at `/ws?shell=NAME` is one of them. A shell lives on while nobody looks, and its
-last output is sent again to whoever comes back. Binary messages are bytes of the terminal, text messages
-are JSON: `{"size": [columns, rows]}` from the page, `{"ended": code}` to it. Python 3.9, standard library
-only.
+shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one
+of them. A shell lives on while nobody looks, and its last output is sent again to whoever comes back.
+Binary messages are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the
+page, `{"ended": code}` to it. Python 3.9, standard library only.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import signal
 import struct
 import sys
 import termios
+import time
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha1
@@ -34,8 +35,42 @@ TEXT = 1
 KEPT = 256 << 10  # bytes of output that are sent again
 MOST = 1 << 20  # bytes of a message, and of output that waits for a slow browser
 SHELLS = 20
+BUSY = 0.01  # of a core: what waits, such as `sleep` or an editor, uses less
 BEAT = 30.0  # seconds between two pings
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+
+class Programs:
+    """The CPU time of all processes of this job that has the terminal, however they were started."""
+
+    def __init__(self, mark: bytes, clock: Callable[[], float] = time.monotonic):
+        self._mark, self._clock = mark, clock
+        self._used, self._at, self._busy = self._read(), clock(), False
+
+    def are_busy(self) -> bool:
+        """Return whether they used the CPU since the last question, or at least a second."""
+        elapsed = self._clock() - self._at
+        if elapsed >= 1:
+            used = self._read()
+            grown = sum(ticks - self._used.get(one, 0) for one, ticks in used.items())
+            self._used, self._at = used, self._at + elapsed
+            self._busy = grown / os.sysconf("SC_CLK_TCK") / elapsed >= BUSY
+        return self._busy
+
+    def _read(self) -> dict[tuple[str, str], int]:
+        """Return the clock ticks of each process, by its number and its start."""
+        found = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environ:
+                    if int(pid) == os.getpid() or self._mark not in environ.read().split(b"\0"):
+                        continue
+                with open(f"/proc/{pid}/stat") as stat:
+                    facts = stat.read().rpartition(")")[2].split()
+                found[pid, facts[19]] = sum(map(int, facts[11:15]))
+            except OSError:
+                continue
+        return found
 
 
 class Viewer:
@@ -164,8 +199,9 @@ class Shell:
 class Server:
     """The terminal of one job."""
 
-    def __init__(self, secret: str, page: bytes):
+    def __init__(self, secret: str, page: bytes, programs: Programs):
         self._authorization, self._page = f"token {secret}".encode(), page
+        self._programs = programs
         self._shells: dict[str, Shell] = {}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -182,8 +218,8 @@ class Server:
                 name = parse_qs(target.query).get("shell", ["1"])[0][:40]
                 await self._open(name, reader, writer, headers["sec-websocket-key"])
             elif target.path == "/status":
-                about = json.dumps({"shells": len(self._shells)}).encode()
-                answer(writer, 200, "application/json", about)
+                about = {"shells": len(self._shells), "busy": self._programs.are_busy()}
+                answer(writer, 200, "application/json", json.dumps(about).encode())
             elif target.path == "/":
                 answer(writer, 200, "text/html; charset=utf-8", self._page)
             else:
@@ -285,9 +321,9 @@ def shell_of_user() -> str:
     )
 
 
-async def run(port: int, secret: str, page: bytes) -> None:
+async def run(port: int, secret: str, page: bytes, mark: bytes) -> None:
     """Serve until SIGTERM; then the shells hang up."""
-    server, stop = Server(secret, page), asyncio.Event()
+    server, stop = Server(secret, page, Programs(mark)), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", port, limit=64 << 10)
     print(f"The terminal listens on port {port}.", flush=True)
@@ -302,4 +338,5 @@ if __name__ == "__main__":
     ) as _file:
         _page = _file.read()
     with open(sys.argv[2]) as _secret:
-        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), _page))
+        _mark = f"MUSTER_APP_TOKEN_FILE={sys.argv[2]}".encode()
+        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), _page, _mark))

@@ -54,7 +54,7 @@ from schedulers.slurm.interface import faults_in, open_client, open_files, site_
 from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
-from schedulers.slurm.request import build_request, chosen, slice_names
+from schedulers.slurm.request import build_request, chosen, minutes_of, slice_names
 from schedulers.slurm.rows import Row, oldest
 from schedulers.slurm.snapshots import SnapshotCache
 
@@ -317,6 +317,7 @@ class SlurmBackend:
             Capability.RESERVATIONS,
             Capability.GPU_FILES,
             Capability.DISK,
+            Capability.TIME_LIMIT,
         }
     )
 
@@ -494,6 +495,25 @@ class SlurmBackend:
             self._client.kill(row.id, row.user)
         elif not row.is_asked_to_end:
             self._client.ask_to_end(row.id, row.user)
+
+    def set_time_limit(self, key: str, seconds: int, grace: float) -> None:
+        """Change the time limit of a job; its own clock asks Slurm for it at the former end.
+
+        One minute more than needed, since Slurm counts from a little before the script starts.
+        """
+        row = self._row(self._checked(key))
+        if row is None or row.state != "RUNNING":
+            raise Rejected(Message("The job is not running."))
+        try:
+            self._client.set_minutes(row.id, minutes_of(seconds, grace) + 1)
+        except Rejected as error:
+            raise Rejected(
+                Message(
+                    "Slurm did not raise the time limit: {why} Only its operators may: give the portal's "
+                    "user that right with `sacctmgr modify user NAME set AdminLevel=Operator`.",
+                    why=f"{error.args[0]}".rstrip(".") + ".",
+                )
+            ) from error
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return self._files.read(self._checked(key), after, limit)  # type: ignore[no-any-return]

@@ -161,6 +161,9 @@ class Commands:
     def remark(self, number: int, comment: str, whose: str = "") -> None:
         self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"], whose)
 
+    def set_minutes(self, number: int, minutes: int) -> None:
+        self.runner.run(["scontrol", "update", f"jobid={number}", f"timelimit={minutes}"])
+
     def ask_to_end(self, number: int, whose: str = "") -> None:
         """Send SIGTERM to the batch script, which stops the job."""
         self._change(["scancel", "--batch", "--signal=TERM", str(number)], whose)

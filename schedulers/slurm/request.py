@@ -18,7 +18,7 @@ from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
 OURS = "muster-"  # names of reservations that the portal makes begin so
-_SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
+SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,16 @@ def chosen(launch: Launch, site: SlurmSettings) -> ChosenOptions:
     return choose(launch.native, fixed, site.may_choose, given)
 
 
+def minutes_of(limit: float, grace: float) -> int:
+    """Return Slurm's time limit for one of ours in seconds."""
+    return math.ceil((limit + grace + SLACK) / 60)
+
+
 def build_request(launch: Launch, site: SlurmSettings) -> Request:
     """Build the request. Raises Rejected for what this cluster does not support."""
     check_image(launch, site.images)
-    minutes = (
-        math.ceil((launch.limits.time_limit + launch.limits.grace + _SLACK) / 60)
-        if launch.limits.time_limit
-        else None
-    )
+    limit = launch.limits.time_limit
+    minutes = minutes_of(limit, launch.limits.grace) if limit else None
     own = chosen(launch, site).values
     return Request(
         key=launch.key,

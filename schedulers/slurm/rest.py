@@ -195,6 +195,12 @@ class RestClient:
             whose=whose,
         )
 
+    def set_minutes(self, number: int, minutes: int) -> None:
+        body: Json = {"time_limit": {"set": True, "number": minutes}}
+        if self._minor <= 38:
+            body = {"time_limit": minutes, "environment": {"PATH": PATH}}
+        self._asked("POST", f"{self._slurm}/job/{number}", body)
+
     def ask_to_end(self, number: int, whose: str = "") -> None:
         params = (
             {"signal": "SIGTERM", "flags": "BATCH_JOB"} if self._minor > 38 else {"signal": "15"}

@@ -40,7 +40,7 @@ from schedulers.slurm.images import NODE, NONE, PYXIS, Images
 from schedulers.slurm.images import head as image_head
 from schedulers.slurm.inputs import NONE as NO_INPUTS
 from schedulers.slurm.inputs import InputSettings
-from schedulers.slurm.request import tasks_of
+from schedulers.slurm.request import SLACK, tasks_of
 from schedulers.slurm.states import NO_SPACE
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -59,7 +59,8 @@ _HEAD = r"""#!/bin/bash
 # A job of Muster. Its script and its variables are below, in base64.
 export LC_ALL=C
 me="$SLURM_JOB_ID "{sent}
-folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
+folder={folder} limit={limit} grace={grace} slack={slack}
+nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
 export HOME="${{HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}}" USER="${{USER:-$(id -un)}}"
 before=$(umask); umask 027
 no_space() {{
@@ -81,8 +82,10 @@ mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folde
 printf '%4096s' '' > lost && printf '%4096s' '' > end.new || no_space "$folder"
 now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}
 started=$(now)
-echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new &&
-    mv start.new start || no_space start
+write_start() {{
+    echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new && mv start.new start
+}}
+write_start || no_space start
 umask 077
 base64 -d > variables <<'DATA' || no_space variables
 {variables}
@@ -149,12 +152,25 @@ else
 fi
 child=$!
 exec 7>&-
-[ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
+left_in_slurm() {
+    local ends
+    ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
+    echo $((ends - $(date +%s)))
+}
+if [ -n "$limit" ]; then             # Slurm's limit is longer by less than two minutes, unless it was raised since
+    {
+        sleep "$limit"
+        while more=$((($(left_in_slurm) - ${grace%.*} - slack) / 60 * 60)) && [ "$more" -gt 0 ]; do
+            limit=$((${limit%.*} + more)); write_start
+            sleep "$more"
+        done
+        kill -USR1 $$
+    } 2>/dev/null & clock=$!; disown "$clock"
+fi
 if [ -n "$signal" ]; then            # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
     if [ -z "$limit" ]; then
-        ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
-        left=$((ends - $(date +%s)))
+        left=$(left_in_slurm)
     fi
     wait_for=$((left - early))
     {
@@ -286,6 +302,7 @@ def batch_script(
         folder=shlex.quote(folder),
         limit=f"{launch.limits.time_limit:g}" if launch.limits.time_limit else "",
         grace=f"{max(launch.limits.grace, 0):g}",
+        slack=f"{SLACK:g}",
         nodes=nodes,
         memory=launch.limits.memory,
         **_warning(str(launch.native.get("signal", ""))),

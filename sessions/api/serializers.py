@@ -22,7 +22,11 @@ class NewSessionSerializer(s.Serializer[Any]):
     data = s.CharField(
         required=False, allow_blank=True, help_text="A dataset, or checkpoint:NAME; @REVISION."
     )
-    workspace = s.CharField(required=False, allow_blank=True, help_text="Where it starts.")
+    workspace = s.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Where it starts; empty: the home folder. none: neither.",
+    )
     time_limit = s.CharField(required=False, allow_blank=True, help_text="Such as 8h.")
     pool = s.CharField(required=False, allow_blank=True)
     command = s.CharField(
@@ -33,3 +37,11 @@ class NewSessionSerializer(s.Serializer[Any]):
         allow_blank=True,
         help_text="Of the template app: where it listens; by default MUSTER_PORT_APP.",
     )
+
+
+class ExtendSerializer(s.Serializer[Any]):
+    by = s.CharField(max_length=60, help_text="How much longer it may run, such as 2h.")
+
+
+class KeepSerializer(s.Serializer[Any]):
+    hours = s.FloatField(default=2, help_text="How long the idle rule leaves it alone; at most 72.")

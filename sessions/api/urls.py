@@ -34,6 +34,16 @@ urlpatterns = [
         name="api-interactive-session-token",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/extend",
+        views.ExtendView.as_view(),
+        name="api-interactive-session-extend",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/keep",
+        views.KeepView.as_view(),
+        name="api-interactive-session-keep",
+    ),
+    path(
         "orgs/<slug:org>/session-templates",
         views.TemplatesView.as_view(),
         name="api-session-templates",

@@ -103,25 +103,32 @@ class SessionsView(OrgView):
                 "errors": refused,
                 "expected": None,
             }
-        faults = at_choices(InvalidInput(found.start_text, errors=found.errors)).data["errors"]
+        draft = found.draft
+        faults = at_choices(InvalidInput(draft.start_text, errors=draft.errors)).data["errors"]
         errors: list[SessionFaultShape] = [
             {"field": one["field"], "message": one["message"]} for one in faults
         ]
-        text = errors[0]["message"] if errors and not found.is_ok else found.start_text
+        text = errors[0]["message"] if errors and not draft.is_ok else draft.start_text
         if (
-            found.starts_now
+            draft.starts_now
             and not spec.image
             and (product := template_named(choices.template).product)
         ):
             text = Message(
                 "{text} {app} must be installed there, or choose an image.", text=text, app=product
             )
+        if draft.is_ok and not choices.workspace and not found.home:
+            text = Message(
+                "{text} It has no home folder, as the cluster can't mount workspaces: its files are "
+                "gone at its end.",
+                text=text,
+            )
         return {
-            "ok": found.is_ok,
-            "starts_now": found.starts_now,
+            "ok": draft.is_ok,
+            "starts_now": draft.starts_now,
             "text": text,
             "errors": errors,
-            "expected": found.expected.as_dict() if found.expected else None,
+            "expected": draft.expected.as_dict() if draft.expected else None,
         }
 
 
@@ -179,6 +186,30 @@ class TokenView(OrgView):
         """Show the token that the app asks for at a forwarded port. Recorded in the audit log."""
         session = find_session(self.actor, which)
         return {"token": services.show_token(actor=self.actor, session=session)}
+
+
+class ExtendView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ExtendSerializer, responses={200: InteractiveSessionShape})
+    @idempotent
+    def post(self, request: Request, which: str) -> Response:
+        """Give a session more time: its time limit is raised, also while it runs."""
+        session, by = find_session(self.actor, which), read(s.ExtendSerializer, request)["by"]
+        services.extend_session(actor=self.actor, session=session, by=by)
+        return Response(_row_of(session, self.actor))
+
+
+class KeepView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.KeepSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Keep a session from the idle rule of its pool for some hours."""
+        session = find_session(self.actor, which)
+        hours = read(s.KeepSerializer, request)["hours"]
+        services.keep_session(actor=self.actor, session=session, hours=hours)
+        return _row_of(session, self.actor)
 
 
 class TemplatesView(OrgView):

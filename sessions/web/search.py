@@ -9,9 +9,9 @@ from django.utils.translation import pgettext_lazy as pgettext
 
 from portal.web.search import Hit, Query, SearchProvider
 from portal.web.translation import translated
-from sessions.representations import title_of
 from sessions.selectors import state_of, visible_sessions
 from sessions.states import SESSION
+from sessions.templates import title_of
 
 
 def _sessions(query: Query) -> Iterator[Hit]:

@@ -9,7 +9,7 @@ urlpatterns = [
     path("<slug:org>/sessions/new", views.new_session, name="session-new"),
     path("<slug:org>/sessions/<str:which>", views.session, name="session"),
     re_path(
-        r"^(?P<org>[-\w]+)/sessions/(?P<which>[^/]+)/(?P<act>resume|restart|stop)$",
+        r"^(?P<org>[-\w]+)/sessions/(?P<which>[^/]+)/(?P<act>extend|keep|resume|restart|stop)$",
         views.act_on_session,
         name="session-act",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
@@ -22,6 +24,7 @@ from portal.web.form_errors import FormErrors
 from schedulers.states import State
 from sessions import services
 from sessions.choices import choices_of
+from sessions.homes import has_home, home_of, name_of_home
 from sessions.lists import SESSIONS
 from sessions.readiness import ask_app
 from sessions.representations import detail_of, open_path, template_row
@@ -36,7 +39,10 @@ CRUMB = Message("Sessions", context="navigation, interactive sessions")
 MOST_NAMES = 100  # that a field suggests
 _ACTIVE = ("queued", "starting", "stopping")
 # Events of the job that the page tells, beside those of the session
-_TOLD = ("job.port_opened", "job.failed", "job.succeeded", "job.idle_warned", "job.idle_stopped")
+_TOLD = (
+    *("job.port_opened", "job.failed", "job.succeeded", "job.extended"),
+    *("job.idle_warned", "job.idle_kept", "job.idle_ended", "job.idle_stopped"),
+)
 
 
 @page()
@@ -114,11 +120,16 @@ def _offers(request: Any, team: Team | None) -> dict[str, Any]:
             )[:MOST_NAMES]
         ),
     ]
-    folders = visible_folders(request.actor).order_by("name").values_list("name", flat=True)
+    at_home = has_home(request.actor, team)
+    home = home_of(request.actor, team) if at_home else None
+    folders = visible_folders(request.actor).order_by("name")
+    if home:
+        folders = folders.exclude(id=home.id)
     return {
+        "home": name_of_home(request.actor, team) if at_home else "",
         "gpus": gpu_offers(team, has_ports=True),
         "data": data,
-        "folders": list(folders[:MOST_NAMES]),
+        "folders": list(folders.values_list("name", flat=True)[:MOST_NAMES]),
     }
 
 
@@ -142,7 +153,7 @@ def session(request: Any, which: str) -> HttpResponse:
             "session": shown,
             "job": shown["job"],
             "attempt": attempt,
-            "open_path": open_path(org, row.job.number),
+            "open_path": open_path(org, row.number),
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "is_final": State(row.job.state).is_final,
@@ -176,9 +187,18 @@ def _steps(state: str) -> list[dict[str, Any]]:
 
 @page(None, ("POST",))
 def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
-    """Stop a session, or start it again."""
+    """Stop a session, start it again, give it more time, or keep it although it is idle."""
     row = find_session(request.actor, which)
-    do, done = {
+    hours = request.POST.get("hours", "2")
+    acts: dict[str, tuple[Callable[..., Any], Message]] = {
+        "extend": (
+            partial(services.extend_session, by=f"{hours[:5]}h"),
+            Message("The session {name} has {n} more hours.", name=row.name, n=hours[:5]),
+        ),
+        "keep": (
+            partial(services.keep_session, hours=hours),
+            Message("{name} is kept for {n} hours.", name=row.name, n=hours[:5]),
+        ),
         "resume": (
             services.resume_session,
             Message("You started the session {name} again.", name=row.name),
@@ -191,6 +211,7 @@ def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
             services.stop_session,
             Message("You stopped the session {name}.", name=row.name),
         ),
-    }[act]
+    }
+    do, done = acts[act]
     back = reverse("session", args=[request.org.slug, row.number])
     return action(request, back, done, lambda: do(actor=request.actor, session=row))

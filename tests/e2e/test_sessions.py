@@ -106,6 +106,27 @@ def test_shell_outlives_a_restart_of_the_portal(portal: Portal, page: Page):
     stop(page)
 
 
+def test_home_and_address_stay_and_the_time_limit_is_raised(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("cd; pwd | sed 's/.*/in &/'; echo kept > note; exit\n")
+    expect(app.locator("#note")).to_contain_text("The shell has ended")
+    address = app.url
+    page.get_by_role("button", name="Extend").click()
+    expect(page.locator(".messages")).to_contain_text("more hours")
+    expect(page.locator("dl.facts").first).to_contain_text("10h")
+    stop(page)
+    page.get_by_role("button", name="Start again").click()
+    expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
+    app.goto(address)
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("cat note $HOME/note | tr '\\n' -; history | grep -c kept\n")
+    expect(app.locator(".xterm-rows")).to_contain_text("kept-kept-")
+    assert app.url == address
+    stop(page)
+
+
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")

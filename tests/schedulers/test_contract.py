@@ -295,6 +295,17 @@ def test_job_over_time_limit_is_stopped_with_reason(stage):
     assert timedelta(seconds=0.9) < seen.finished_at - seen.started_at < timedelta(seconds=10)
 
 
+def test_time_limit_of_a_running_job_is_raised(stage):
+    if Capability.TIME_LIMIT not in stage.kind.capabilities:
+        pytest.skip("it cannot change the time limit of a running job")
+    key = stage.submit("sleep 1.7", time_limit=1.2).key
+    stage.wait_for(lambda: stage.look(key).state == State.RUNNING)
+    stage.backend.set_time_limit(key, 62, 1)
+    assert stage.ended(key).state == State.SUCCEEDED
+    with pytest.raises(Rejected):
+        stage.backend.set_time_limit(key, 122, 1)
+
+
 def test_job_over_memory_limit_is_out_of_memory(stage):
     script = "exec python3 -c \"import time; x = b'x' * (200 << 20); time.sleep(60)\""
     seen, _ = stage.run(script, memory=64 << 20)

@@ -35,6 +35,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., int]]:
         program.write_bytes(source_of(name))
         argv = [sys.executable, "-I", str(program), str(port), str(tmp_path / "secret")]
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SHELL": "/bin/sh"}
+        env["MUSTER_APP_TOKEN_FILE"] = str(tmp_path / "secret")
         script = "\n".join((*words, 'exec "$@"'))
         arguments = [*argv, str(tmp_path / "socket")] if words else argv
         begun.append(

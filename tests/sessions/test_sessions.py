@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
+from unittest.mock import ANY
 
 import pytest
 
 from clusters.models import Cluster, Gpu, Node
+from datasets.folders.services import delete_folder
+from datasets.models import SharedFolder
 from jobs import services as job_services
 from jobs.dispatch.launch import build_launches
 from jobs.models import Attempt, Job, PortActivity
+from jobs.ports.listing import port_rows
 from jobs.ports.provider import PortProvider
 from jobs.scheduling import placement
 from portal.blobs.logs import log_store
@@ -20,16 +24,19 @@ from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from portal.gateway.provider import Address, Credential
 from schedulers.contract import Capability
+from schedulers.local.backend import LocalBackend
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State
 from sessions import kind, services
 from sessions.choices import SessionChoices
+from sessions.homes import QUOTA
 from sessions.lists import SESSIONS
-from sessions.models import InteractiveSession
+from sessions.models import Home, InteractiveSession
 from sessions.selectors import find_session, state_of, visible_sessions
 from sessions.states import SESSION
 from sessions.templates import templates
 from tests.jobs.stage import cluster_with
+from workspaces.models import Team
 from workspaces.tenancy.scope import no_scope, org_scope
 
 pytestmark = pytest.mark.django_db
@@ -164,7 +171,101 @@ def test_every_template_makes_a_job_that_would_start(story):
             choices = SessionChoices(one.name, command="serve" if one.has_command else "")
             actor = story.actor(story.ben)
             found = services.check_session(actor=actor, team=story.vision, choices=choices)
-            assert found.starts_now, (one.name, found.start_text)
+            assert found.draft.starts_now, (one.name, found.draft.start_text)
+
+
+def test_home_is_made_once_mounted_by_default_and_full_is_told(story, monkeypatch):
+    cluster_with()
+    ben, body = story.api(story.ben), {"team": "vision", "template": "terminal"}
+    assert send(ben, "POST", "?dry_run=true", body)[1]["ok"]
+    with org_scope(story.atlas.id):
+        assert not SharedFolder.objects.exists(), "a dry run makes nothing"
+    first, second = (send(ben, "POST", "", body)[1]["number"] for _ in range(2))
+    plain = send(ben, "POST", "", {**body, "workspace": "none"})[1]["number"]
+    homes = [send(ben, "GET", f"/{number}")[1]["home"] for number in (first, second, plain)]
+    assert homes == ["home-ben-vision", "home-ben-vision", ""]
+    form = story.client(story.ben).get("/atlas/sessions/new?team=vision").content.decode()
+    assert "Home (home-ben-vision)" in form
+    with org_scope(story.atlas.id):
+        folder, row = SharedFolder.objects.get(), Home.objects.get()
+        assert (row.folder, row.user, row.team) == (folder, story.ben, story.vision)
+        assert (folder.visibility, folder.quota, folder.owner) == ("private", QUOTA, story.ben)
+        launch = build_launches(Attempt.objects.filter(job__number=first), {})[0]
+        assert 'export HOME="$MUSTER_WORKSPACE_HOME"' in launch.script
+        SharedFolder.objects.update(used_bytes=QUOTA)
+    code, answer = send(ben, "POST", "", body)
+    assert (code, answer["errors"][0]["field"]) == (400, "workspace")
+    assert "home-ben-vision is full" in answer["errors"][0]["message"]
+    with org_scope(story.atlas.id):
+        delete_folder(actor=story.actor(story.ben), folder=SharedFolder.objects.get(id=folder.id))
+    again = send(ben, "GET", f"/{send(ben, 'POST', '', body)[1]['number']}")[1]
+    assert again["home"] == "home-ben-vision", "a new one, as the old one is in the trash"
+    able = placement._able_to
+    monkeypatch.setattr(
+        placement, "_able_to", lambda cluster: able(cluster) - {Capability.WORKSPACES}
+    )
+    assert "no home folder" in send(ben, "POST", "?dry_run=true", body)[1]["text"]
+    made = send(ben, "POST", "", body)[1]["number"]
+    assert send(ben, "GET", f"/{made}")[1]["home"] == ""
+    assert "No home folder" in story.client(story.ben).get("/atlas/sessions/new").content.decode()
+
+
+def test_time_limit_is_raised_where_the_cluster_can_and_rules_allow(story, monkeypatch):
+    cluster_with()
+    asked, ben = [], story.api(story.ben)
+    monkeypatch.setattr(
+        LocalBackend,
+        "set_time_limit",
+        lambda _, key, seconds, grace: asked.append((seconds, grace)),
+    )
+    with org_scope(story.atlas.id):
+        session = started(story)
+
+    def extended(by: str) -> tuple[int, dict]:
+        code, answer = send(ben, "POST", f"/{session.number}/extend", {"by": by})
+        return code, send(ben, "GET", f"/{session.number}")[1] if code == 200 else answer
+
+    assert extended("90s") == (200, ANY) and not asked, "it waits: only the portal knows"
+    with org_scope(story.atlas.id):
+        set_job(session, state=State.RUNNING, started_at=clock.now())
+    code, row = extended("2h")
+    assert (code, row["time_limit"], asked) == (200, "10h2m", [(36_120, 10)])
+    left = datetime.fromisoformat(row["ends_at"]) - clock.now()
+    assert timedelta(hours=10) < left < timedelta(hours=10, minutes=3)
+    page = story.client(story.ben)
+    assert "10h2m" in page.get(f"/atlas/sessions/{session.number}").content.decode()
+    page.post(f"/atlas/sessions/{session.number}/extend", {"hours": "1"})
+    assert asked[-1][0] == 39_720
+    text = page.get(f"/atlas/sessions/{session.number}").content.decode()
+    assert "raised the time limit" in text and "11h2m" in text
+    assert extended("soon")[1]["errors"][0]["field"] == "by"
+    with org_scope(story.atlas.id):
+        Team.objects.filter(id=story.vision.id).update(job_rules={"max_runtime": 43_200})
+    code, answer = extended("2h")
+    assert code == 400 and "allows at most 12h" in answer["errors"][0]["message"]
+    monkeypatch.setattr(
+        LocalBackend, "capabilities", LocalBackend.capabilities - {Capability.TIME_LIMIT}
+    )
+    code, answer = extended("1m")
+    assert code == 409 and "Start another one before it ends" in answer["detail"]
+    assert not send(ben, "GET", f"/{session.number}")[1]["can_extend"]
+
+
+def test_address_of_a_session_leads_to_its_last_job(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        session, actor = started(story), story.actor(story.ben)
+        services.stop_session(actor=actor, session=session)
+        last = services.resume_session(actor=actor, session=session).job
+        Job.objects.filter(id=last.id).update(state=State.RUNNING)
+        Attempt.objects.filter(job=last).update(state=State.RUNNING)
+        attempt, token = Attempt.objects.get(job=last), story.token(story.ben)
+        url = port_rows(attempt, last)[0]["url"]
+    assert f"/atlas/{session.number}/app/" in url and last.number != session.number
+    for number in (session.number, last.number):
+        with no_scope():
+            grant = PortProvider().admit(Address("atlas", number, "app"), Credential(token=token))
+        assert grant.key == attempt.key
 
 
 def test_only_the_gateway_and_the_job_have_the_secret(story):

@@ -11,7 +11,7 @@ from muster.errors import Conflict
 from muster.options import Commands
 from muster.output import Column, Listing, Session, Table
 from muster.sessions import ENDED
-from muster.wording import ago, clean, person
+from muster.wording import ago, ahead, clean, person
 
 if TYPE_CHECKING:
     from muster.shapes.sessions import InteractiveSessionDetailShape, InteractiveSessionShape
@@ -61,7 +61,12 @@ def start_session(
         Text, Option("--data", metavar="NAME", help="A dataset, or checkpoint:NAME; @REVISION.")
     ] = None,
     workspace: Annotated[
-        Text, Option("--workspace", metavar="NAME", help="Where it starts, and files stay.")
+        Text,
+        Option(
+            "--workspace",
+            metavar="NAME",
+            help="Where it starts, instead of your home folder. none: neither.",
+        ),
     ] = None,
     time_limit: Annotated[
         Text, Option("--time", "-t", metavar="DURATION", help="Such as 8h.")
@@ -155,6 +160,20 @@ def list_sessions(
     session.show_list({"items": found}, SESSIONS, empty)
 
 
+def _idle(row: InteractiveSessionDetailShape) -> str:
+    """Say when the idle rule acts, or why it does not."""
+    idle = row["idle"]
+    if idle is None:
+        return ""
+    if idle["kept_until"]:
+        return f"{idle['kept_by']} keeps it, for another {ahead(idle['kept_until'])[3:]}"
+    if not idle["is_running"]:
+        return clean(idle["text"])
+    used, acts = ago(idle["used_at"]), ahead(idle["acts_at"])
+    what = {"stop": "is stopped", "lower": "gets a low priority"}.get(idle["action"], "")
+    return f"last used {used}; without use it {what} {acts}" if acts else f"last used {used}"
+
+
 @sessions.command("show")
 def show_session(session: Session, which: Which) -> None:
     """Show a session: what happens now, or why it failed."""
@@ -168,7 +187,10 @@ def show_session(session: Session, which: Which) -> None:
         ("Template", f"{row['template']}, version {row['template_version']}"),
         ("Resources", _resources(row)),
         ("Image", row["image"]),
+        ("Home", row["home"]),
         ("Time limit", row["time_limit"]),
+        ("Ends", ahead(row["ends_at"])),
+        ("Idle", _idle(row)),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
         ("Started", ago(row["created_at"])),
@@ -237,6 +259,33 @@ def show_token(session: Session, which: Which) -> None:
     """
     token = session.client.sessions.token(which)
     session.show({"token": token}, token, [token])
+
+
+@sessions.command("extend")
+def extend_session(
+    session: Session,
+    which: Which,
+    by: Annotated[str, Argument(metavar="DURATION", help="How much longer, such as 2h.")],
+) -> None:
+    """Give a session more time, also while it runs."""
+    row = session.client.sessions.extend(which, by)
+    limit = session.client.sessions.get(which)["time_limit"]
+    text = f"Session {row['number']} may run {limit} after its start."
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("keep")
+def keep_session(
+    session: Session,
+    which: Which,
+    hours: Annotated[
+        float, Option("--hours", metavar="N", help="How long the idle rule leaves it alone.")
+    ] = 2,
+) -> None:
+    """Keep a session running although it is idle."""
+    row = session.client.sessions.keep(which, hours)
+    text = f"Session {row['number']} is kept for {hours:g} hours, also if it is idle."
+    session.show(row, text, [row["number"]])
 
 
 @sessions.command("templates")

@@ -8,6 +8,30 @@ from muster.shapes.jobs import ExpectedStartShape, JobShape, ReasonShape
 from muster.shapes.portal import Id, PersonShape, Time
 
 
+class IdleClockShape(TypedDict):
+    pool: str
+    window: Annotated[int, "Minutes without use until the warning."]
+    grace: Annotated[int, "Minutes from the warning to the action."]
+    action: Annotated[str, "warn, lower or stop"]
+    is_running: Annotated[
+        bool, "It counts towards the action; not while GPUs work or nobody knows."
+    ]
+    used_at: Annotated[Time, "The last use; the start of the session counts."]
+    warns_at: Time | None
+    acts_at: Annotated[Time | None, "When the rule acts if nobody uses it; null if it only warns."]
+    warned_at: Time | None
+    kept_until: Time | None
+    kept_by: str
+    text: str
+    signs: list[IdleSignShape]
+
+
+class IdleSignShape(TypedDict):
+    title: Annotated[str, "What counts as use."]
+    at: Annotated[Time | None, "When it was last seen; null: not yet."]
+    text: Annotated[str, "What is said instead of a time, such as that it is not measured."]
+
+
 class InteractiveSessionShape(TypedDict):
     id: Id
     number: int
@@ -29,7 +53,11 @@ class InteractiveSessionShape(TypedDict):
 class InteractiveSessionDetailShape(InteractiveSessionShape):
     choices: dict[str, str]
     time_limit: str
+    ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
+    can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
+    home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
     problem: SessionProblemShape | None
 
