@@ -72,6 +72,10 @@ def ask_apps() -> None:
                 log.info("session %s did not say whether it computes: %r", session.number, answer)
 
 
+def new_client() -> httpx.Client:
+    return httpx.Client(timeout=SECONDS, trust_env=False)
+
+
 def _answers(
     sessions: Iterable[InteractiveSession],
 ) -> Iterable[tuple[InteractiveSession, datetime | Exception | None]]:
@@ -86,7 +90,7 @@ def _answer(
     ticket = handover.make_own_ticket(address)
     base = f"{settings.MUSTER_GATEWAY_URL}{routes.path(address)}/~{ticket}"
     try:
-        with httpx.Client(timeout=SECONDS, trust_env=False) as client:
+        with new_client() as client:
 
             def get(path: str) -> Any:
                 return client.get(base + path).raise_for_status().json()

@@ -27,9 +27,13 @@ ROWS = {
     ("api-interactive-session-stop", "POST"): Row(WORKERS, P.JOBS_CANCEL),
     ("api-interactive-session-resume", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
     ("api-interactive-session-restart", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
-    ("api-interactive-session-token", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC),
+    ("api-interactive-session-share", "POST"): Row(
+        WORKERS, P.JOBS_EXEC, {"who": "team", "access": "read"}
+    ),
+    ("api-interactive-session-unshare", "POST"): Row(WORKERS, P.JOBS_EXEC, {"who": "team"}),
     ("api-interactive-session-extend", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"by": "1h"}),
     ("api-interactive-session-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
+    ("api-interactive-session-token", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC),
     ("api-session-templates", "GET"): Row(EVERYBODY, None),  # the same for everybody
 }
 FORMS = {
