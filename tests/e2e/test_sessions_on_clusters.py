@@ -13,11 +13,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.e2e.test_anywhere import api_of
 from tests.e2e.test_first_job import sign_in
@@ -188,11 +190,21 @@ def _use_tensorboard(app: Page) -> None:
 
 def _use_vscode(app: Page) -> None:
     app.locator(".monaco-workbench .explorer-folders-view").wait_for(timeout=120_000)
-    app.keyboard.press("Control+Shift+Backquote")
-    app.locator(".terminal-wrapper.active .xterm-screen").wait_for()
-    app.wait_for_timeout(4000)  # it drops what is typed before the shell has begun
-    app.keyboard.type("echo before > notes.txt\n")
-    app.get_by_role("treeitem", name="notes.txt").dblclick()
+    shell = app.locator(".terminal-wrapper.active .xterm-screen")
+    note = app.get_by_role("treeitem", name="notes.txt")
+    # It drops keys before its parts are loaded, and what is typed before the shell has begun.
+    for _ in range(6):
+        app.keyboard.press("Control+Shift+Backquote")
+        with suppress(TooLate):
+            shell.wait_for(timeout=10_000)
+            break
+    for _ in range(6):
+        shell.click()
+        app.keyboard.type("echo before > notes.txt\n")
+        with suppress(TooLate):
+            note.wait_for(timeout=10_000)
+            break
+    note.dblclick()
     lines = app.locator(".editor-instance .view-lines")
     expect(lines).to_contain_text("before")
     lines.click()
@@ -200,7 +212,7 @@ def _use_vscode(app: Page) -> None:
     app.keyboard.type("after")
     app.keyboard.press("Control+s")
     expect(app.locator(".tab.dirty")).to_have_count(0)
-    app.locator(".terminal-wrapper.active .xterm-screen").click()
+    shell.click()
     app.keyboard.type("cat notes.txt | tr a-z A-Z > loud.txt; clear\n")
     app.get_by_role("treeitem", name="loud.txt").dblclick()
     expect(lines.last).to_contain_text("AFTER")
