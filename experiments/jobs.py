@@ -1,5 +1,7 @@
 """Every job is a run: create the runs of jobs, and copy the states of the jobs.
 
+A session is one only once something is logged in it (`WorkloadKind.has_run`).
+
 The run has the job's id. `Job.run_state` is the state that was copied last, so that a job with
 another one is due; nothing is missed, however long the portal was down. A retried job continues
 its run.
@@ -29,7 +31,7 @@ from experiments.services import limits
 from experiments.services.experiments import ensure_experiment
 from experiments.services.runs import PARENT_TAG
 from jobs.images import lookups
-from jobs.kinds.workload_kinds import page_at
+from jobs.kinds.workload_kinds import kind_of, page_at
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.bulk_updates import write_rows
@@ -67,13 +69,19 @@ def follow_jobs() -> None:
         _follow_tasks(_tasks().filter(is_active | Q(finished_at__gt=recent)))
 
 
-def follow_job(job_id: UUID) -> bool:
-    """Follow one job of the current organization at once; return whether it exists."""
+def follow_job(job_id: UUID, *, is_asked: bool = True) -> bool:
+    """Follow one job of the current organization at once; return whether it may have a run.
+
+    `is_asked`: something is logged, so it gets a run even if jobs of its kind have none.
+    """
     job = _with_all(Job.objects.filter(id=job_id)).first()
     if job is None:
         return False
-    if job.run_state != job.state:
-        _follow([job])
+    is_without = (
+        is_asked and not kind_of(job).has_run and not Run.objects.filter(id=job.id).exists()
+    )
+    if job.run_state != job.state or is_without:
+        _follow([job], is_asked=is_asked)
     return True
 
 
@@ -152,10 +160,11 @@ def _with_all(rows: QuerySet[Job]) -> QuerySet[Job]:
 
 
 @transaction.atomic
-def _follow(jobs: Sequence[Job]) -> None:
+def _follow(jobs: Sequence[Job], *, is_asked: bool = False) -> None:
     """Create or update the runs of these jobs."""
     known = Run.objects.filter(id__in=[job.id for job in jobs]).in_bulk()
-    _create([job for job in jobs if job.id not in known])
+    made = [job for job in jobs if is_asked or kind_of(job).has_run]
+    _create([job for job in made if job.id not in known])
     # Locked in the order of ids, as others do, and with what clients have logged meanwhile
     rows = Run.objects.select_for_update(of=("self",), no_key=True).order_by("id")
     runs = {row.id: row for row in rows.filter(id__in=[job.id for job in jobs])}

@@ -87,7 +87,10 @@ def find_run(
         rows = visible_runs(actor, "all" if with_trash else "active")
         rows = rows.select_related(*related).filter(id=UUID(text))
         found = rows.first()
-        if found is None and (jobs.follow_job(UUID(text)) or jobs.follow_task(actor, UUID(text))):
+        if found is None and (
+            jobs.follow_job(UUID(text), is_asked=actor.is_job)
+            or jobs.follow_task(actor, UUID(text))
+        ):
             found = rows.first()
     if found is None:
         raise NotFound(Message("There is no run {x} that you can see.", x=text[:40]))

@@ -85,7 +85,7 @@ EVENTS = (
         "job.port_opened",
         (
             Message("{actor} opened the port {port} of {subject}"),
-            Message("{actor} opened a port of {subject}"),
+            Message("{actor} opened {subject}", context="event"),
         ),
     ),
     EventKind("job.queued", (Message("{subject} is queued", context="event"),)),

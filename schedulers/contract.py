@@ -222,6 +222,7 @@ class PortProtocol(StrEnum):
 
     HTTP = "http"  # and websockets
     TCP = "tcp"
+    SSH = "ssh"  # the portal does, for a shell of ours (programs/shell.py)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sessions.templates import (
     HOME,
     PORT,
     SOCKET,
+    SSH_PORT,
     WORKSPACE,
     SessionTemplate,
     template_named,
@@ -120,7 +121,7 @@ def _mapping(template: SessionTemplate, choices: SessionChoices, home: str) -> d
         "run": template.run + command,
         **({"inputs": {DATA: {"checkpoint": name} if is_checkpoint else name}} if name else {}),
         **_workspaces(choices.workspace, home),
-        "ports": [port],
+        "ports": [port, {"name": SSH_PORT, "protocol": "ssh"}],
         "policy": {
             "max_runtime": choices.time_limit or template.time_limit,
             "grace": GRACE,

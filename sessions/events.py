@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from portal.core.event_texts import EventKind, Subject
+from portal.core.event_texts import Data, EventKind, Subject
 from portal.core.messages import Message
 from portal.core.states import Mark
 from sessions.models import InteractiveSession
+from sessions.templates import title_of
 
 
 def _sessions(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
@@ -16,6 +17,19 @@ def _sessions(ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
     return {r.id: (f"#{r.number} {r.name}", f"/{r.org.slug}/sessions/{r.number}") for r in rows}
 
 
+def _started(data: Data) -> Data:
+    return {"template": title_of(str(data["template"]))} if "template" in data else {}
+
+
+def _shared(data: Data) -> Data:
+    access = (data.get("after") or {}).get("access", "")
+    return {"access": _ACCESS[access]} if access in _ACCESS else {}
+
+
+_ACCESS = {
+    "read": Message("to look at only", context="access to a session"),
+    "write": Message("to work in it", context="access to a session"),
+}
 EVENTS = (
     EventKind(
         "interactive.started",
@@ -23,6 +37,7 @@ EVENTS = (
             Message("{actor} started the session {subject} with {template}"),
             Message("{actor} started the session {subject}"),
         ),
+        _started,
         mark=Mark.PULSE,
     ),
     EventKind(
@@ -36,7 +51,28 @@ EVENTS = (
         mark=Mark.PULSE,
     ),
     EventKind(
+        "interactive.token_shown",
+        (Message("{actor} read the token of the session {subject}"),),
+        mark=Mark.HOLLOW,
+    ),
+    EventKind(
         "interactive.stopped", (Message("{actor} stopped the session {subject}"),), mark=Mark.BAR
+    ),
+    EventKind(
+        "interactive.shared",
+        (
+            Message("{actor} shared the session {subject} with {who}, {access}"),
+            Message("{actor} shared the session {subject}"),
+        ),
+        _shared,
+    ),
+    EventKind(
+        "interactive.unshared",
+        (
+            Message("{actor} no longer shares the session {subject} with {who}"),
+            Message("{actor} no longer shares the session {subject}"),
+        ),
+        mark=Mark.BAR,
     ),
 )
 GROUPS = {"interactive": Message("Interactive sessions", context="way to group")}

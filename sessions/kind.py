@@ -6,21 +6,21 @@ from collections.abc import Collection
 from dataclasses import replace
 from uuid import UUID
 
-from django.conf import settings
-from django.template.loader import render_to_string
 from django.urls import reverse
 
 from jobs.kinds.origins import Origin, OriginKind
 from jobs.kinds.workload_kinds import WorkloadKind
 from jobs.models import Job
+from jobs.ports.terminal import terminal_page
 from portal.core import vault
 from portal.core.messages import Message
 from schedulers.contract import Launch
-from schedulers.programs import CURVES, GUARD, TERMINAL, source_of
+from schedulers.programs import CURVES, GUARD, TERMINAL, TERMINAL_PAGE, source_of
 from sessions import templates
 from sessions.choices import KIND, is_on_socket
 from sessions.models import InteractiveSession
 from sessions.selectors import visible_sessions
+from sessions.sharing import share_of_job
 from workspaces.access.actors import Actor
 
 PURPOSE = InteractiveSession.SEALED["secret"]
@@ -45,28 +45,23 @@ def _with_programs(launch: Launch, job: Job) -> Launch:
     if program := GUARD if _is_on_socket(session) else _PROGRAMS.get(session.template):
         programs[program] = source_of(program)
     if session.template == templates.TERMINAL.name:
-        programs["terminal.html"] = _terminal_page(session)
+        page = reverse("session", args=[session.org.slug, session.number])
+        programs[TERMINAL_PAGE] = terminal_page(session.name, page)
     files = {**launch.data.secret_files, TOKEN_FILE: _secret(session)}
     return replace(launch, data=replace(launch.data, secret_files=files, programs=programs))
 
 
-def _terminal_page(session: InteractiveSession) -> bytes:
-    page = reverse("session", args=[session.org.slug, session.number])
-    context = {
-        "title": session.name,
-        "static": f"{settings.MUSTER_BASE_URL}{settings.STATIC_URL}",
-        "page": f"{settings.MUSTER_BASE_URL}{page}",
-    }
-    return render_to_string("sessions/terminal.html", context).encode()
-
-
 def _authorization(job: Job) -> str:
     session = _session_of(job)
-    template = templates.find_template(session.template) if session else None
-    if session is None or template is None:
-        return ""
-    has_secret = template.has_secret or _is_on_socket(session)
-    return f"token {_secret(session)}" if has_secret else ""
+    token = token_of(session) if session else ""
+    return f"token {token}" if token else ""
+
+
+def token_of(session: InteractiveSession) -> str:
+    """Return what the app asks for; "" if it asks for nothing of ours."""
+    template = templates.find_template(session.template)
+    has_secret = (template and template.has_secret) or _is_on_socket(session)
+    return _secret(session) if has_secret else ""
 
 
 def _is_on_socket(session: InteractiveSession) -> bool:
@@ -101,8 +96,10 @@ SESSION = WorkloadKind(
     origin=KIND,
     with_programs=_with_programs,
     authorization=_authorization,
+    share=share_of_job,
     address_number=_number,
     is_interactive=True,
+    has_run=False,
     allows_retries=False,
     allows_array=False,
     end_notices={

@@ -33,6 +33,8 @@ class InteractiveSession(TenantModel):
     # Sealed; what the gateway sends to the app, and the app asks for
     secret = models.BinaryField()
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")  # the last one
+    # Who else may open it: `read` or `write`, by the id of a person, or for `team` (`sessions.sharing`)
+    shares = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):

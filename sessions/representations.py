@@ -27,8 +27,18 @@ from schedulers.exit_reasons import missing_program
 from schedulers.states import State
 from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
-from sessions.selectors import attempt_of, may_open, state_of
-from sessions.templates import HOME, NOT_FOUND, PORT, SessionTemplate, find_template, title_of
+from sessions.selectors import attempt_of, state_of
+from sessions.sharing import SessionPersonShape, access_of, may_share, people_of
+from sessions.templates import (
+    HOME,
+    NOT_FOUND,
+    PORT,
+    SSH_PORT,
+    TERMINAL,
+    SessionTemplate,
+    find_template,
+    title_of,
+)
 from workspaces.access.actors import Actor
 
 _LATE = timedelta(minutes=2)  # after which an app that runs should have answered
@@ -51,6 +61,7 @@ class InteractiveSessionShape(TypedDict):
     number: int
     name: str
     team: str
+    team_name: str
     owner: PersonShape
     template: str
     template_title: str
@@ -61,7 +72,8 @@ class InteractiveSessionShape(TypedDict):
     last_used_at: Annotated[Time | None, "The last request to the app, or byte of a websocket."]
     page: str
     url: Annotated[str, "The app, for browsers: it asks to sign in."]
-    may_open: Annotated[bool, "You may open the app, as whoever may run commands in the session."]
+    may_open: Annotated[bool, "You may open the app."]
+    access: Annotated[str, "How you may open it: write, read (to look at only), or empty."]
 
 
 class SessionProgressShape(TypedDict):
@@ -82,6 +94,11 @@ class InteractiveSessionDetailShape(InteractiveSessionShape):
     ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
     can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    people: Annotated[
+        list[SessionPersonShape], "The owner, those it is shared with, and who else is in it now."
+    ]
+    may_share: bool
+    can_be_read: Annotated[bool, "It can be shared to look at only."]
     idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
     home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
@@ -118,7 +135,7 @@ def session_rows(
         .annotate(Max("last_used_at"))
     )
     return [
-        _row(one, job, used.get(one.job_id), may_open(actor, one))
+        _row(one, job, used.get(one.job_id), access_of(one, actor))
         for one, job in zip(sessions, jobs, strict=True)
     ]
 
@@ -128,7 +145,7 @@ def session_row(session: InteractiveSession, actor: Actor) -> InteractiveSession
 
 
 def _row(
-    session: InteractiveSession, job: JobShape, used: Any, is_open_to: bool
+    session: InteractiveSession, job: JobShape, used: Any, access: str
 ) -> InteractiveSessionShape:
     org = session.org.slug
     return {
@@ -136,6 +153,7 @@ def _row(
         "number": session.number,
         "name": session.name,
         "team": session.team.slug,
+        "team_name": session.team.name,
         "owner": {"email": session.owner.email, "name": session.owner.display_name},
         "template": session.template,
         "template_title": title_of(session.template),
@@ -146,8 +164,18 @@ def _row(
         "last_used_at": used,
         "page": reverse("session", args=[org, session.number]),
         "url": settings.MUSTER_BASE_URL + open_path(org, session.number),
-        "may_open": is_open_to,
+        "may_open": bool(access),
+        "access": access,
     }
+
+
+def terminal_path(org: str, session: InteractiveSession) -> str:
+    """Return where a browser opens a terminal beside the app; "" if there is none."""
+    job = session.job
+    has_shell = any(one.name == SSH_PORT for one in spec_of(job).ports)
+    if job.state != State.RUNNING or not has_shell or session.template == TERMINAL.name:
+        return ""
+    return reverse("job-port", args=[org, session.number, SSH_PORT])
 
 
 def open_path(org: str, number: int) -> str:
@@ -158,7 +186,7 @@ def open_path(org: str, number: int) -> str:
 def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionDetailShape:
     """Return a session with what happens now, or why it failed."""
     row = session_row(session, viewer)
-    spec = session.job.spec
+    spec, template = session.job.spec, find_template(session.template)
     return {
         **row,
         "choices": session.choices,
@@ -166,6 +194,9 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         "ends_at": _ends_at(session.job),
         "can_extend": may_change(viewer, session.job) and can_extend(session.job),
         "image": str(spec.get("image", "")),
+        "people": people_of(session),
+        "may_share": may_share(viewer, session),
+        "can_be_read": bool(template and template.can_be_read),
         "idle": clock_of(session),
         "home": _home(spec),
         "progress": _progress(session, row, viewer),

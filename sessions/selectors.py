@@ -98,15 +98,3 @@ def teams_to_start_in(actor: Actor) -> QuerySet[Team]:
     rows = Team.objects.filter(org_id=actor.org_id).order_by("slug")
     teams = actor.teams_where(Permission.JOBS_SUBMIT)
     return rows if teams is None else rows.filter(id__in=teams)
-
-
-def may_open(actor: Actor, session: InteractiveSession) -> bool:
-    """Return whether the gateway lets the actor in (`jobs.ports.access.check_access`).
-
-    It asks for the owner of the job: whoever started the session last.
-    """
-    job = session.job
-    is_own = job.owner_id == actor.user_id
-    return actor.may(Permission.JOBS_EXEC, job.team_id) and (
-        is_own or actor.may(Permission.JOBS_EXEC_OTHERS, job.team_id)
-    )

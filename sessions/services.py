@@ -25,10 +25,10 @@ from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
 from sessions.choices import SessionChoices, at_choices, spec_of_choices
 from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
-from sessions.kind import PURPOSE, origin_of
+from sessions.kind import PURPOSE, origin_of, token_of
 from sessions.models import InteractiveSession
 from sessions.templates import template_named
-from workspaces.access.actors import Actor
+from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
 
@@ -126,6 +126,21 @@ def stop_session(*, actor: Actor, session: InteractiveSession) -> InteractiveSes
         state = State(before.state).label
         _record("stopped", actor, session, before={"state": state}, after={"state": "stopping"})
     return session
+
+
+@transaction.atomic
+def show_token(*, actor: Actor, session: InteractiveSession) -> str:
+    """Return the token that the app asks for where the gateway does not send it: at a forwarded port.
+
+    Raises NotPermitted, also to whoever may not open the app, and Conflict if it asks for none.
+    """
+    authorize(actor, Permission.JOBS_EXEC, session.job.team_id)
+    if session.job.owner_id != actor.user_id:
+        authorize(actor, Permission.JOBS_EXEC_OTHERS, session.job.team_id)
+    if not (token := token_of(session)):
+        raise Conflict(Message("The app of {name} asks for no token of ours.", name=session.name))
+    _record("token_shown", actor, session)
+    return token
 
 
 def _lock(actor: Actor, session: InteractiveSession) -> InteractiveSession:

@@ -15,6 +15,7 @@ from portal.core.errors import NotFound
 from portal.core.messages import Message
 
 PORT = "app"  # the name of the port of every session
+SSH_PORT = "ssh"
 HOME, WORKSPACE = "home", "work"  # names of workspaces in its spec
 DATA = "data"  # the name of the input
 NOT_FOUND = 127  # exit code of a shell that does not find a program
@@ -27,6 +28,8 @@ class SessionTemplate:
     `program` is what the node or the image must have, `package` where pip finds it, and `images` are
     examples that have it. The app is ready once `ready` answers below 400. `has_secret`: the app asks
     for the session's secret, which the gateway sends. `has_command`: the person names command and port.
+    `can_be_read`: it can be shared to look at only, as requests of other methods than GET and input over
+    websockets do not pass then; `posts` are paths at which it reads by POST.
     """
 
     name: str
@@ -39,6 +42,8 @@ class SessionTemplate:
     ready: str = "/"
     has_secret: bool = False
     has_command: bool = False
+    can_be_read: bool = False
+    posts: tuple[str, ...] = ()
     cpus: float = 1
     memory: str = "2Gi"
     time_limit: str = "8h"
@@ -81,7 +86,7 @@ command -v code-server >/dev/null || { echo "muster: code-server is not installe
 command -v python3 >/dev/null || { echo "muster: python3 is not installed here" >&2; exit 127; }
 own=$(mktemp -d) || exit
 code-server --socket "$own/socket" --socket-mode 0600 --auth none --disable-telemetry \\
-  --disable-update-check --disable-workspace-trust "$PWD" &
+  --disable-update-check --disable-workspace-trust --disable-getting-started-override "$PWD" &
 exec python3 -I "$MUSTER_PROGRAMS/guard.py" "$MUSTER_PORT_APP" "$MUSTER_APP_TOKEN_FILE" "$own/socket"
 """
 _TERMINAL = """\
@@ -130,6 +135,7 @@ VSCODE = SessionTemplate(
     ready="/healthz",
     has_secret=True,
     memory="4Gi",
+    version=2,
 )
 TERMINAL = SessionTemplate(
     "terminal",
@@ -140,6 +146,7 @@ TERMINAL = SessionTemplate(
     images=("docker.io/library/python:3.12",),
     ready="/status",
     has_secret=True,
+    can_be_read=True,
 )
 TENSORBOARD = SessionTemplate(
     "tensorboard",
@@ -152,6 +159,15 @@ TENSORBOARD = SessionTemplate(
     ready="/data/environment",
     has_secret=True,
     version=2,
+    can_be_read=True,
+    posts=(
+        "/data/plugin/scalars/scalars_multirun",
+        "/data/plugin/timeseries/timeSeries",
+        *(
+            f"/data/plugin/hparams/{name}"
+            for name in ("experiment", "session_groups", "metric_evals")
+        ),
+    ),
 )
 APP = SessionTemplate(
     "app",

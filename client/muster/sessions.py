@@ -62,6 +62,16 @@ class Sessions:
         """Stop a session, if it has not ended, and start it again with the same choices."""
         return self._client.send("POST", f"{_path(which)}/restart", {})
 
+    def share(
+        self, which: str | int, who: str, *, access: str = "write"
+    ) -> InteractiveSessionShape:
+        """Let a person (an e-mail address) or "team" open a session. `access="read"`: to look only."""
+        return self._client.send("POST", f"{_path(which)}/share", {"who": who, "access": access})
+
+    def unshare(self, which: str | int, who: str) -> InteractiveSessionShape:
+        """End a share; open connections are closed."""
+        return self._client.send("POST", f"{_path(which)}/unshare", {"who": who})
+
     def extend(self, which: str | int, by: str) -> InteractiveSessionShape:
         """Give a session more time, such as "2h"."""
         return self._client.send("POST", f"{_path(which)}/extend", {"by": by})
@@ -69,6 +79,10 @@ class Sessions:
     def keep(self, which: str | int, hours: float = 2) -> InteractiveSessionShape:
         """Keep a session from the idle rule of its pool for some hours."""
         return self._client.send("POST", f"{_path(which)}/keep", {"hours": hours})
+
+    def token(self, which: str | int) -> str:
+        """Return the token that the app of a session asks for at a forwarded port."""
+        return str(self._client.send("POST", f"{_path(which)}/token", {})["token"])
 
     def templates(self) -> builtins.list[SessionTemplateShape]:
         return builtins.list(self._client.get("session-templates")["items"])

@@ -2,13 +2,23 @@ from __future__ import annotations
 
 from django.urls import path
 
-from jobs.api import comparing, idle_rules, output, outputs, quotas, storage, utilization, views
+from jobs.api import (
+    comparing,
+    idle_rules,
+    output,
+    outputs,
+    quotas,
+    ssh,
+    storage,
+    utilization,
+    views,
+)
 from portal.api.schema import Tag
 
 _POOL = "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
 TAGS = (
-    Tag("Jobs", 10, ("jobs",)),
+    Tag("Jobs", 10, ("jobs", "ssh-certificates")),
     Tag("Quotas", 160, ("quotas",)),
 )
 urlpatterns = [
@@ -21,6 +31,11 @@ urlpatterns = [
     path("orgs/<slug:org>/idle-gpus", utilization.IdleGpusView.as_view(), name="api-idle-gpus"),
     path("orgs/<slug:org>/storage/use", storage.UseView.as_view(), name="api-storage-use"),
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
+    path(
+        "orgs/<slug:org>/ssh-certificates",
+        ssh.CertificatesView.as_view(),
+        name="api-ssh-certificates",
+    ),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),
     path("orgs/<slug:org>/jobs/options", views.JobOptionsView.as_view(), name="api-jobs-options"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -14,9 +15,11 @@ from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.data.folders import JobFolders
 from jobs.data.inputs import JobData
 from jobs.dispatch.avoidance import excluded_nodes
-from jobs.kinds.workload_kinds import kind_of
+from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, Job
 from jobs.models.attempt import placed_on
+from jobs.ports.ssh import shell_secret
+from jobs.ports.terminal import terminal_page
 from jobs.saving.launching import with_outputs
 from jobs.saving.starting import Begun, begin
 from jobs.specs.examples import contents
@@ -37,6 +40,7 @@ from schedulers.contract import (
     LaunchPort,
     Placement,
 )
+from schedulers.programs import with_shell
 from schedulers.spec import JobSpec, Launcher, Task, environment, ports_of, script
 from workspaces.access.actors import Actor
 from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
@@ -103,7 +107,11 @@ def build_launches(
             is_new=attempt.id not in known,
             block=next((block for block in blocks if block), None),
         )
-        launch = kind_of(job).with_programs(launch, job)
+        launch = with_shell(
+            kind_of(job).with_programs(launch, job),
+            shell_secret(attempt.key),
+            partial(terminal_page, spec.name, page_of(job)),
+        )
         outputs = begun.get(attempt.id, ())
         launches.append(with_outputs(launch, attempt, outputs) if outputs else launch)
     return launches

@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from jobs.models import Job
     from schedulers.contract import Launch
     from schedulers.spec import JobSpec
+    from workspaces.access.actors import Actor
+
+
+@dataclass(frozen=True)
+class PortShare:
+    """How a port is shared with a person who may not run commands in the job.
+
+    `is_read_only`: the gateway passes only requests that read, also by POST at the paths in `posts`.
+    """
+
+    is_read_only: bool
+    posts: tuple[str, ...] = ()
 
 
 def _unchanged(spec: JobSpec) -> JobSpec:
@@ -32,6 +44,10 @@ def _as_built(launch: Launch, job: Job) -> Launch:
 
 def _no_authorization(job: Job) -> str:
     return ""
+
+
+def _not_shared(job: Job, port: str, actor: Actor) -> PortShare | None:
+    return None
 
 
 def _own_number(job: Job) -> int:
@@ -50,9 +66,11 @@ class WorkloadKind:
     `with_defaults` fills in a spec before it is checked; `allows_…` refuse fields of it.
     `origin` is the kind of origin without which jobs of this kind are refused, because its app submits
     them. `with_programs` adds what its app needs to the launch of a job, and `authorization` is the
-    header that the gateway sends to its ports, for those whom it lets in. `address_number` is the number
+    header that the gateway sends to its ports, for those whom it lets in. `share` tells how a port is
+    shared with somebody, beside those who may run commands in the job. `address_number` is the number
     in the addresses of its ports; each number of a job leads to the last job of its origin
     (`jobs.ports.access`), so that one which its app starts again keeps its address.
+    `has_run`: each job is a run of an experiment; else only one that logs something.
     `has_idle_rules`: rules of pools for idle GPUs apply; if it `is_interactive`, also without GPUs, by the
     clock of `jobs.utilization.interactive`. `ledger_class`: of its use, as in
     `billing.models.LedgerKind`. `end_notices`: the events that end a job and that its owner hears
@@ -66,11 +84,13 @@ class WorkloadKind:
     origin: str = ""
     with_programs: Callable[[Launch, Job], Launch] = _as_built
     authorization: Callable[[Job], str] = _no_authorization
+    share: Callable[[Job, str, Actor], PortShare | None] = _not_shared
     address_number: Callable[[Job], int] = _own_number
     allows_retries: bool = True
     allows_array: bool = True
     allows_time_limit: bool = True
     allows_preemption: bool = True
+    has_run: bool = True
     has_idle_rules: bool = True
     is_interactive: bool = False
     ledger_class: str = "job"

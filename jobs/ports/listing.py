@@ -18,7 +18,7 @@ from schedulers.spec import ports_of
 class JobPortShape(TypedDict):
     name: str
     port: Annotated[int, "Where the program listens; MUSTER_PORT_NAME has it."]
-    protocol: Annotated[str, "http (and websockets) or tcp."]
+    protocol: Annotated[str, "http (and websockets), tcp or ssh."]
     access: Annotated[str, "Who may open it: owner or team."]
     url: Annotated[str, "For browsers."]
     program_url: Annotated[

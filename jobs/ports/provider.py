@@ -15,13 +15,15 @@ from django.template.loader import render_to_string
 from clusters.backends import backend_of
 from jobs.kinds.workload_kinds import kind_of, page_of
 from jobs.models import Attempt, PortActivity
-from jobs.ports import addresses, handover
+from jobs.ports import addresses, handover, ssh
 from jobs.ports.access import OpenPort, find_port, find_port_for_portal
 from jobs.ports.activity import record_uses
+from jobs.ports.people import record_people
 from jobs.selectors.representations import reason_of
 from jobs.web.reading import last_lines
 from portal.core.errors import NotAuthenticated, NotFound, PortalError, Unavailable
 from portal.core.messages import Message
+from portal.core.models import Event
 from portal.core.outage import outage
 from portal.gateway.provider import (
     Address,
@@ -30,9 +32,10 @@ from portal.gateway.provider import (
     NotReady,
     NotServing,
     PortUse,
+    ShellKeys,
     Target,
 )
-from schedulers.contract import Rejected
+from schedulers.contract import PortProtocol, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -42,6 +45,12 @@ from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, platform_scope, request_scope
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Events after which the gateway checks all open connections at once. Others, such as the end of a job or
+# a rule about addresses, are found by its regular check.
+_ENDING_ACCESS = (
+    *("impersonation.", "interactive.", "member.", "provider.", "role.", "service_account."),
+    *("session.ended", "sign_in.ended", "team_member.", "token.revoked", "token.rotated"),
+)
 
 
 def _entry(method: F) -> F:
@@ -76,10 +85,22 @@ class PortProvider:
                 raise NotServing(_ended(found))
             if state not in (State.RUNNING, State.STOPPING):
                 raise NotReady(Message("Job #{number} has not started.", number=found.job.number))
-            authorization = kind_of(found.job).authorization(found.job)
-            person = str(actor.user_id) if actor else ""
+            key, number, person = (
+                found.attempt.key,
+                found.number,
+                str(actor.user_id) if actor else "",
+            )
+            if found.port.protocol is PortProtocol.SSH:
+                secret = ssh.shell_secret(key)
+                return Grant(key, number, person, f"token {secret}", secret)
             return Grant(
-                found.attempt.key, found.number, person, authorization, is_counted=not is_own
+                key,
+                number,
+                person,
+                kind_of(found.job).authorization(found.job),
+                is_counted=not is_own,
+                is_read_only=found.share is not None and found.share.is_read_only,
+                posts=found.share.posts if found.share else (),
             )
 
     @_entry
@@ -110,6 +131,12 @@ class PortProvider:
     @_entry
     def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
         return handover.use_code(code, address=address, nonce=nonce)
+
+    @_entry
+    def shell_keys(self, grant: Grant) -> ShellKeys:
+        with platform_scope("the gateway has checked who asks"):
+            ssh.record_use(_attempt(grant.key), UUID(grant.person))
+        return ssh.keys_of(UUID(grant.person))
 
     @_entry
     def tunnel_key(self, token: str, client: str) -> str:
@@ -151,6 +178,17 @@ class PortProvider:
     @_entry
     def record(self, uses: Sequence[PortUse]) -> None:
         record_uses(uses)
+        record_people(uses)
+
+    @_entry
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        with platform_scope("the gateway follows what may end access to any port"):
+            rows = Event.objects.order_by("-position")
+            newest = rows.values_list("position", flat=True).first() or 0
+            if not since or newest <= since:
+                return newest, False
+            kinds = set(rows.filter(position__gt=since).values_list("kind", flat=True))
+        return newest, any(kind.startswith(_ENDING_ACCESS) for kind in kinds)
 
 
 def _enter(

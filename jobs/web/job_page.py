@@ -129,6 +129,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "suggestions": suggestions_of(request.actor, row, explanation, attempt),
         "output": output_text(attempt),
         "ports": ports,
+        "web_ports": sum(one["protocol"] == "http" for one in ports),
         "outputs": outputs,
         "asset_actions": _actions(request, row, attempt, outputs, has_log=_has_log(log)),
         "reason": representations.reason_of(attempt.reason, attempt.evidence),

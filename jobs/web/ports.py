@@ -8,9 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from jobs.ports import addresses, handover
-from jobs.ports.access import find_port
+from jobs.ports.access import find_port, record_opened
 from portal.core.errors import NotAuthenticated
-from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.gateway.provider import Address
 from workspaces.web.base import page
@@ -29,16 +28,7 @@ def open_port(request: Any, job: str, name: str) -> HttpResponse:
         return redirect(addresses.page_of(address))
     if not session:
         raise NotAuthenticated(Message("Sign in with a browser to open this app."))
-    record(
-        EventRecord(
-            "job.port_opened",
-            found.job.org_id,
-            "job",
-            found.job.id,
-            request.actor.email,
-            {"number": found.job.number, "index": found.attempt.index, "port": found.port.name},
-        )
-    )
+    record_opened(found.job, found.attempt.index, found.port.name, request.actor.email)
     code = handover.make_code(
         session=session, address=address, nonce=nonce, path=_path(request.GET.get("path", ""))
     )

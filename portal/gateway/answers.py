@@ -20,6 +20,14 @@ _PRIVATE = (
 )
 _PAGE = b"Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 _NOTHING = b"Content-Security-Policy: default-src 'none'; sandbox"
+_REMOVE = b"""\
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil((async () => {
+  for (const key of await caches.keys()) await caches.delete(key);
+  await self.registration.unregister();
+  for (const page of await self.clients.matchAll({ type: "window" })) page.navigate(page.url);
+})()));
+"""
 # An app below a path of the portal's host runs in an origin of its own, which no cookie reaches.
 _SANDBOX = (
     b"Content-Security-Policy: sandbox allow-scripts allow-forms allow-modals allow-downloads",
@@ -45,6 +53,16 @@ def page(status: int, html: bytes, *, is_waiting: bool) -> bytes:
     """Return a page for people; one that waits is loaded again."""
     more = [_PAGE, *([b"Refresh: %d" % WAIT] if is_waiting else [])]
     return _answer(status, b"text/html; charset=utf-8", html, more)
+
+
+def no_worker(head: MessageHead) -> bytes | None:
+    """Return a service worker that removes itself, if the browser looks for the newest of an app.
+
+    A worker answers for its origin also after the end of its app, and may answer with an old page.
+    """
+    if head.get(b"service-worker").lower() != b"script":
+        return None
+    return _answer(HTTPStatus.OK, b"text/javascript", _REMOVE, ())
 
 
 def switched(head: MessageHead, protocol: bytes) -> bytes:

@@ -32,7 +32,10 @@ _HOP = frozenset(
 # A `Connection` header cannot make the gateway drop these.
 _KEPT = frozenset(b"content-length transfer-encoding host cookie authorization".split())
 # Written by the gateway alone: what the client says about itself is not evidence.
-_FORGED = (b"x-forwarded-", b"forwarded", b"x-real-ip", b"x-original-", b"x-rewrite-url")
+_FORGED = (
+    *(b"x-forwarded-", b"forwarded", b"x-real-ip", b"x-original-", b"x-rewrite-url"),
+    b"x-muster-",
+)
 # Orders to nginx, or about the whole host; never passed on.
 _NOT_FROM_APPS = (b"x-accel-", b"x-sendfile", b"strict-transport-security", b"alt-svc")
 _OF_AN_ORIGIN = frozenset(
@@ -106,12 +109,14 @@ class MessageHead:
 class PublicLocation:
     """What the gateway says of itself to an app: how the client reached it.
 
-    `prefix` is the path below which the app is found; empty if it has an origin of its own.
+    `prefix` is the path below which the app is found; empty if it has an origin of its own. `access` is
+    `read` for those who may only look.
     """
 
     client: bytes
     scheme: bytes
     prefix: bytes = b""
+    access: bytes = b""
 
 
 def parse_request(data: bytes) -> MessageHead:
@@ -192,14 +197,21 @@ def request_to_app(
             authorization = b""
     if authorization:
         lines.append(b"Authorization: " + authorization)
-    lines += [b"X-Forwarded-For: " + place.client, b"X-Forwarded-Proto: " + place.scheme]
-    if place.prefix:
-        lines.append(b"X-Forwarded-Prefix: " + place.prefix)
+    lines += _about(place)
     if head.is_upgrade:
         lines += [b"Connection: Upgrade", b"Upgrade: " + head.get(b"upgrade")]
     elif not head.is_1_1:
         lines.append(b"Connection: close")
     return b"\r\n".join(lines) + END
+
+
+def _about(place: PublicLocation) -> list[bytes]:
+    """Return the lines that tell an app who asked how."""
+    return [
+        *(b"X-Forwarded-For: " + place.client, b"X-Forwarded-Proto: " + place.scheme),
+        *([b"X-Forwarded-Prefix: " + place.prefix] if place.prefix else ()),
+        *([b"X-Muster-Access: " + place.access] if place.access else ()),
+    ]
 
 
 def response_to_client(

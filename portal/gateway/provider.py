@@ -49,15 +49,20 @@ class Credential:
 class Grant:
     """Permission to use one port. `key` and `port` identify it; connections count for `person`.
 
-    `authorization` is a header for the app, whose secret no browser and no neighbour has. `is_counted`
-    is false for the portal itself, whose questions are no use.
+    `authorization` is a header for the app, whose secret no browser and no neighbour has. `shell` is
+    that of a port that the gateway serves itself over SSH, for the shell of the job behind it. `is_counted`
+    is false for the portal itself, whose questions are no use. `is_read_only`: requests that read pass,
+    also by POST at the paths in `posts`; what the client says over a websocket is dropped.
     """
 
     key: str
     port: int
     person: str
     authorization: str = field(default="", repr=False)
+    shell: str = field(default="", repr=False)
     is_counted: bool = True
+    is_read_only: bool = False
+    posts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,18 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class ShellKeys:
+    """What a client may sign in with: keys, and certificates that `authorities` have signed.
+
+    `host_key` is the portal's private key for SSH; the others are public ones, all of OpenSSH's form.
+    """
+
+    host_key: str = field(repr=False)
+    authorities: tuple[str, ...]
+    authorized: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PortUse:
     """What happened at a port since the last report. `at` is a time in seconds since 1970."""
 
@@ -79,6 +96,7 @@ class PortUse:
     streams: int  # connections that are open now and are no plain requests, such as websockets
     has_answered: bool = False
     person_at: float = 0  # of the last sign of a person; 0: none
+    people: tuple[str, ...] = ()  # who used it since the last report, or has a stream open
 
 
 class EndpointProvider(Protocol):
@@ -98,6 +116,9 @@ class EndpointProvider(Protocol):
     def redeem(self, code: str, nonce: str, address: Address) -> tuple[str, str]:
         """Return a ticket and a path for a code, which is used up. Raises NotPermitted."""
 
+    def shell_keys(self, grant: Grant) -> ShellKeys:
+        """Return what the person of a grant may sign in with over SSH, and record that they do."""
+
     def tunnel_key(self, token: str, client: str) -> str:
         """Return the key of the running attempt whose token this is. Raises NotAuthenticated."""
 
@@ -109,3 +130,6 @@ class EndpointProvider(Protocol):
 
     def record(self, uses: Sequence[PortUse]) -> None:
         """Store when ports were used."""
+
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        """Return where the record of changes ends, and whether access may have ended after `since`."""

@@ -9,12 +9,19 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
-from portal.core.errors import NotAuthenticated, PortalError, Unavailable
+from portal.core.errors import (
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    PortalError,
+    Unavailable,
+)
 from portal.gateway import answers
 from portal.gateway.channels import Channel, Closed
 from portal.gateway.framing import Framing, UntilClose, request_framing, response_framing
@@ -43,6 +50,7 @@ from portal.gateway.provider import (
     Target,
 )
 from portal.gateway.routes import TUNNEL, Route, route_of
+from portal.gateway.shells import open_shell
 from portal.gateway.tunnels import Tunnels
 
 log = logging.getLogger(__name__)
@@ -69,6 +77,7 @@ class Options:
     answer_seconds: float = 600  # until the app begins its answer
     cache_seconds: float = 2
     check_seconds: float = 3  # between two checks of an open connection
+    watch_seconds: float = 0.5  # between two looks for changes, after which all are checked at once
     report_seconds: float = 10
 
     @property
@@ -96,6 +105,7 @@ class _Clock:
 
     at: float = 0
     person_at: float = 0
+    people: set[str] = field(default_factory=set)
     streams: int = 0
     has_answered: bool = False
     is_new: bool = False
@@ -152,7 +162,7 @@ class Gateway:
             server = await loop.create_unix_server(self._accepted, sock=sock, backlog=2048)
         else:
             server = await loop.create_server(self._accepted, sock=sock, backlog=2048)
-        loops = [loop.create_task(self._check()), loop.create_task(self._report())]
+        loops = [loop.create_task(one) for one in (self._check(), self._watch(), self._report())]
         await stop.wait()
         server.close()
         tasks = [*loops, *self._tasks]
@@ -240,6 +250,8 @@ class Gateway:
         if not (credential.token or credential.ticket):
             raise NotAuthenticated("Open this app from the page of its job, or send a token.")
         grant = await self._admit(route.address, credential)
+        if grant.is_read_only:
+            _check_reads(request, grant.posts)
         if self._of_person[grant.person] >= self.options.of_a_person:
             why = "You have too many connections open."
             return _send(client, head, answers.plain(429, why))
@@ -260,8 +272,9 @@ class Gateway:
         if grant.is_counted:
             self._touch(grant, is_person=is_by_person(request.head))
         try:
-            if request.credential.token and _is_forward(request.head):
-                upstream = await self._connect(grant)
+            is_forward = bool(request.credential.token) and _is_forward(request.head)
+            if is_forward:
+                upstream = await self._forwarded(grant)
                 channel.write(answers.switched(request.head, FORWARD))
                 channel.use_websocket()
                 await self._pass_bytes(client, upstream, grant)
@@ -294,7 +307,8 @@ class Gateway:
             if channel.is_at_end:
                 raise Closed
             authorization = grant.authorization.encode()
-            upstream.write(request_to_app(head, request.route.target, request.place, authorization))
+            place = replace(request.place, access=b"read" if grant.is_read_only else b"")
+            upstream.write(request_to_app(head, request.route.target, place, authorization))
             if head.has_body:
                 body = asyncio.create_task(_pump(channel, upstream, request_framing(head)))
             answer = await self._answer(client, upstream, request)
@@ -344,7 +358,10 @@ class Gateway:
         clock.streams += 1
         try:
             async with asyncio.TaskGroup() as both:
-                both.create_task(_copy(client.channel, upstream, clock, frames))
+                if grant.is_read_only:
+                    both.create_task(_drop(client.channel, upstream, clock))
+                else:
+                    both.create_task(_copy(client.channel, upstream, clock, frames))
                 both.create_task(_copy(upstream, client.channel, clock))
         except* ConnectionError:
             client.channel.abort()
@@ -381,6 +398,14 @@ class Gateway:
                 idle.remove(entry)
             if not idle:
                 del self._idle[key]
+
+    async def _forwarded(self, grant: Grant) -> Channel:
+        """Return what a client's plain bytes go to: the port, or SSH to the shell behind it."""
+        if not grant.shell:
+            return await self._connect(grant)
+        (await self._connect(grant)).abort()  # so that a shell that does not run is said in words
+        keys = await self._ask(lambda: self.provider.shell_keys(grant))
+        return await open_shell(keys, grant.shell, lambda: self._connect(grant))
 
     async def _connect(self, grant: Grant) -> Channel:
         """Return a new connection to the app. Raises NotServing, NotReady."""
@@ -461,18 +486,38 @@ class Gateway:
         while True:
             await asyncio.sleep(self.options.check_seconds)
             self._drop_idle()
-            by_right: dict[tuple[Address, Credential], list[Stream]] = {}
-            for stream in self._streams:
-                by_right.setdefault((stream.address, stream.credential), []).append(stream)
-            rights = list(by_right)
-            found = await asyncio.gather(*(self._still(*right) for right in rights))
-            for right, grant in zip(rights, found, strict=True):
-                for stream in by_right[right]:
-                    if grant is not None and (grant.key, grant.port) != (
-                        stream.grant.key,
-                        stream.grant.port,
-                    ):
-                        stream.end()
+            await self._check_streams()
+
+    async def _watch(self) -> None:
+        """Check all at once after each change that may end access, as no connection may outlive it long.
+
+        One question for all connections; what it misses is found by `_check`.
+        """
+        since = 0
+        while True:
+            await asyncio.sleep(self.options.watch_seconds)
+            if not self._streams:
+                since = 0
+                continue
+            try:
+                since, is_changed = await self._ask(partial(self.provider.access_changes, since))
+            except Exception as error:  # an outage ends nothing
+                log.debug("changes of access are not known: %s", error)
+                continue
+            if is_changed:
+                self._grants.clear()
+                await self._check_streams()
+
+    async def _check_streams(self) -> None:
+        by_right: dict[tuple[Address, Credential], list[Stream]] = {}
+        for stream in self._streams:
+            by_right.setdefault((stream.address, stream.credential), []).append(stream)
+        rights = list(by_right)
+        found = await asyncio.gather(*(self._still(*right) for right in rights))
+        for right, grant in zip(rights, found, strict=True):
+            for stream in by_right[right]:
+                if grant is not None and not _is_same(grant, stream.grant):
+                    stream.end()
 
     async def _still(self, address: Address, credential: Credential) -> Grant | None:
         """Return the present grant, one of nothing if there is none; None if nobody knows now."""
@@ -502,6 +547,9 @@ class Gateway:
     async def _explain(self, client: _Client, request: _Request, error: PortalError) -> bool:
         """Answer a request that does not reach its app: with a page, for a browser."""
         head, route, credential = request.head, request.route, request.credential
+        is_gone = isinstance(error, (NotServing, NotFound)) and not error.retryable
+        if is_gone and (answer := answers.no_worker(head)):
+            return _send(client, head, answer)
         if not head.wants_page or credential.token:
             text, is_retryable = str(error), error.retryable
             answer = answers.plain(error.http, text, is_retryable=is_retryable)
@@ -530,6 +578,8 @@ class Gateway:
         clock.at, clock.is_new = time.time(), True
         if is_person:
             clock.person_at = clock.at
+        if grant.is_counted:
+            clock.people.add(grant.person)
         clock.has_answered |= has_answered
         return clock
 
@@ -540,14 +590,20 @@ class Gateway:
 
     async def _flush(self) -> None:
         """Report the ports that were used since the last time, or still are."""
+        for stream in self._streams:
+            if clock := self._clocks.get((stream.grant.key, stream.grant.port)):
+                clock.people.add(stream.grant.person)
         uses = [
-            PortUse(key, port, clock.at, clock.streams, clock.has_answered, clock.person_at)
+            PortUse(
+                *(key, port, clock.at, clock.streams, clock.has_answered, clock.person_at),
+                people=tuple(clock.people),
+            )
             for (key, port), clock in self._clocks.items()
             if clock.is_new or clock.streams
         ]
         for key, clock in list(self._clocks.items()):
             if clock.streams:
-                clock.is_new = False
+                clock.is_new, clock.people = False, set()
             else:
                 del self._clocks[key]
         if uses:
@@ -623,6 +679,31 @@ async def _copy(
     if source.is_lost:
         raise Closed
     sink.write_eof()
+
+
+async def _drop(source: Channel, sink: Channel, clock: _Clock) -> None:
+    """Read what somebody sends who may only look, and pass nothing on."""
+    while await source.read():
+        clock.at = time.time()
+    sink.abort()
+    raise Closed
+
+
+def _is_same(found: Grant, grant: Grant) -> bool:
+    """Return whether a connection that was opened with a grant may stay open."""
+    return (found.key, found.port, found.is_read_only) == (
+        grant.key,
+        grant.port,
+        grant.is_read_only,
+    )
+
+
+def _check_reads(request: _Request, posts: Collection[str]) -> None:
+    """Raise NotPermitted unless a request only reads, for those who may only look."""
+    head, path = request.head, request.route.target.partition(b"?")[0].decode("latin1")
+    is_post = head.method == b"POST" and path in posts
+    if _is_forward(head) or not (head.method in _REPEATABLE or is_post):
+        raise NotPermitted("This session is shared with you to look at it, not to change it.")
 
 
 def _is_forward(head: MessageHead) -> bool:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from schedulers.contract import Launch
+from schedulers.contract import Launch, PortProtocol
 from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
 FETCH, SAVE, TUNNEL = "fetch_inputs.py", "save_outputs.py", "tunnel.py"
 TERMINAL, GUARD, CURVES = "terminal.py", "guard.py", "curves.py"  # of sessions
+TERMINAL_PAGE = "terminal.html"
+SHELL, SFTP = "shell.py", "sftp.py"  # of jobs with a port for SSH
+SHELL_TOKEN = "MUSTER_SHELL_TOKEN"  # noqa: S105  a secret file
+# The shell is no child of the script, whose `wait` would wait for it; it ends with the script.
+_SHELL = """\
+if [ "${{NODE_RANK:-0}}" = 0 ] && command -v python3 >/dev/null 2>&1; then
+    (python3 -I -S "$MUSTER_PROGRAMS/shell.py" {port} "$MUSTER_SHELL_TOKEN_FILE" $$ </dev/null >/dev/null 2>&1 &)
+fi
+"""
 TUNNEL_SETTINGS = "MUSTER_TUNNEL"  # a secret file
 FAILED = 76  # its exit code, and that of a job whose inputs cannot be read
 _FUTURE = "from __future__ import annotations\n"  # only valid at the beginning of a file
@@ -83,6 +93,27 @@ def with_tunnel(launch: Launch) -> Launch:
     programs = {**launch.data.programs, TUNNEL: source_of(TUNNEL)}
     files = {**launch.data.secret_files, TUNNEL_SETTINGS: settings}
     return replace(launch, data=replace(launch.data, programs=programs, secret_files=files))
+
+
+def with_shell(launch: Launch, secret: str, page: Callable[[], bytes]) -> Launch:
+    """Return the launch with the shell beside its script, if it has a port for SSH.
+
+    `page` returns that of its terminal for browsers.
+    """
+    port = next((one for one in launch.network.ports if one.protocol is PortProtocol.SSH), None)
+    if port is None:
+        return launch
+    programs = {one: source_of(one) for one in (SHELL, SFTP, TERMINAL)}
+    programs |= {TERMINAL_PAGE: page(), **launch.data.programs}
+    files = {**launch.data.secret_files, SHELL_TOKEN: secret}
+    head, line, rest = launch.script.partition("\n")
+    if not head.startswith("#!"):
+        head, line, rest = "", "", launch.script
+    return replace(
+        launch,
+        script=f"{head}{line}{_SHELL.format(port=port.number)}{rest}",
+        data=replace(launch.data, secret_files=files, programs=programs),
+    )
 
 
 def tunnel_settings(launch: Launch) -> str:

@@ -7,7 +7,8 @@ those whom it lets in. `GET /` is the page (`terminal.html` beside this file), `
 shells and says whether what was started in them uses the CPU, and a websocket at `/ws?shell=NAME` is one
 of them. A shell lives on while nobody looks, and its last output is sent again to whoever comes back.
 Binary messages are bytes of the terminal, text messages are JSON: `{"size": [columns, rows]}` from the
-page, `{"ended": code}` to it. Python 3.9, standard library only.
+page, `{"ended": code}` to it. Whoever only looks, as the gateway says by `X-Muster-Access: read`, sends
+nothing and gets the size as `{"look": [columns, rows]}`. Python 3.9, standard library only.
 """
 
 from __future__ import annotations
@@ -74,10 +75,12 @@ class Programs:
 
 
 class Viewer:
-    """The websocket of one page."""
+    """The websocket of one page. `is_reader`: it only looks."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
-        self.reader, self.writer = reader, writer
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_reader: bool = False
+    ):
+        self.reader, self.writer, self.is_reader = reader, writer, is_reader
 
     @property
     def is_slow(self) -> bool:
@@ -116,6 +119,7 @@ class Shell:
         self.viewers: set[Viewer] = set()
         self._on_end = on_end
         self._kept, self._pending = bytearray(), bytearray()
+        self._size = [80, 24]
         self._loop = asyncio.get_running_loop()
         self.pid, self._pty = pty.fork()
         if self.pid == 0:
@@ -131,6 +135,8 @@ class Shell:
         self._loop.add_reader(self._pty, self._read)
 
     def add(self, viewer: Viewer) -> None:
+        if viewer.is_reader:
+            viewer.tell({"look": self._size})
         if self._kept:
             viewer.send(BINARY, bytes(self._kept))
         self.viewers.add(viewer)
@@ -140,8 +146,11 @@ class Shell:
         self._flush()
 
     def resize(self, columns: int, rows: int) -> None:
-        size = struct.pack("HHHH", min(rows, 1000), min(columns, 1000), 0, 0)
-        fcntl.ioctl(self._pty, termios.TIOCSWINSZ, size)
+        self._size = [min(columns, 1000), min(rows, 1000)]
+        fcntl.ioctl(self._pty, termios.TIOCSWINSZ, struct.pack("HHHH", *self._size[::-1], 0, 0))
+        for viewer in self.viewers:
+            if viewer.is_reader:
+                viewer.tell({"look": self._size})
 
     def end(self) -> None:
         os.killpg(self.pid, signal.SIGHUP)
@@ -172,6 +181,9 @@ class Shell:
         del self._kept[:-KEPT]
         for viewer in self.viewers:
             viewer.send(BINARY, data)
+        for viewer in [one for one in self.viewers if one.is_reader and one.is_slow]:
+            self.viewers.discard(viewer)  # who only looks delays nobody
+            viewer.writer.transport.abort()
         if any(viewer.is_slow for viewer in self.viewers):
             self._loop.remove_reader(self._pty)
             self._waiting = asyncio.ensure_future(self._wait())
@@ -204,10 +216,12 @@ class Server:
         self._programs = programs
         self._shells: dict[str, Shell] = {}
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request."""
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: bytes = b""
+    ) -> None:
+        """Answer one request, of which `line` has been read."""
         try:
-            first, headers = read_head(await reader.readuntil(b"\r\n\r\n"))
+            first, headers = read_head(line + await reader.readuntil(b"\r\n\r\n"))
             given = headers.get("authorization", "").encode("latin1")
             target = urlsplit(first[1])
             if not hmac.compare_digest(given, self._authorization):
@@ -216,7 +230,8 @@ class Server:
                 )
             elif target.path == "/ws" and "sec-websocket-key" in headers:
                 name = parse_qs(target.query).get("shell", ["1"])[0][:40]
-                await self._open(name, reader, writer, headers["sec-websocket-key"])
+                viewer = Viewer(reader, writer, headers.get("x-muster-access") == "read")
+                await self._open(name, viewer, headers["sec-websocket-key"])
             elif target.path == "/status":
                 about = {"shells": len(self._shells), "busy": self._programs.are_busy()}
                 answer(writer, 200, "application/json", json.dumps(about).encode())
@@ -229,9 +244,11 @@ class Server:
         finally:
             writer.close()
 
-    async def _open(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str
-    ) -> None:
+    async def _open(self, name: str, viewer: Viewer, key: str) -> None:
+        writer = viewer.writer
+        if name not in self._shells and viewer.is_reader:
+            answer(writer, 404, "text/plain", b"This shell is not open.\n")
+            return
         if name not in self._shells and len(self._shells) >= SHELLS:
             answer(writer, 429, "text/plain", b"Too many shells are open.\n")
             return
@@ -243,7 +260,6 @@ class Server:
         shell = self._shells.get(name)
         if shell is None:
             shell = self._shells[name] = Shell(lambda: self._shells.pop(name, None))
-        viewer = Viewer(reader, writer)
         shell.add(viewer)
         beats = asyncio.ensure_future(beat(viewer))
         try:
@@ -269,6 +285,8 @@ async def follow(viewer: Viewer, shell: Shell) -> None:
             viewer.send(PONG, data)
             continue
         last = last if kind == CONTINUATION else kind
+        if viewer.is_reader:
+            continue
         if last == BINARY:
             shell.write(data)
         elif last == TEXT:
@@ -332,11 +350,14 @@ async def run(port: int, secret: str, page: bytes, mark: bytes) -> None:
     listening.close()
 
 
+def page() -> bytes:
+    """Return the page, which is beside this program."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "terminal.html"), "rb") as file:
+        return file.read()
+
+
 if __name__ == "__main__":
-    with open(
-        os.path.join(os.path.dirname(os.path.abspath(__file__)), "terminal.html"), "rb"
-    ) as _file:
-        _page = _file.read()
     with open(sys.argv[2]) as _secret:
         _mark = f"MUSTER_APP_TOKEN_FILE={sys.argv[2]}".encode()
-        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), _page, _mark))
+        asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), page(), _mark))

@@ -162,7 +162,9 @@ class Port(Section):
         examples=[6006],
     )
     protocol: Annotated[PortProtocol, choice(PortProtocol)] = Field(
-        default=PortProtocol.HTTP, description="http: HTTP and websockets; tcp: anything else"
+        default=PortProtocol.HTTP,
+        description="http: HTTP and websockets; tcp: anything else; ssh: terminals, commands and "
+        "files of the job, by `muster ssh`. Muster serves it",
     )
     access: Annotated[PortAccess, choice(PortAccess)] = Field(
         default=PortAccess.OWNER,

@@ -39,6 +39,17 @@ class NewSessionSerializer(s.Serializer[Any]):
     )
 
 
+class ShareSerializer(s.Serializer[Any]):
+    who = s.CharField(max_length=254, help_text="An e-mail address, or team for all its members.")
+    access = s.ChoiceField(
+        choices=["write", "read"], default="write", help_text="read: to look at only."
+    )
+
+
+class UnshareSerializer(s.Serializer[Any]):
+    who = s.CharField(max_length=254, help_text="An e-mail address, or team.")
+
+
 class ExtendSerializer(s.Serializer[Any]):
     by = s.CharField(max_length=60, help_text="How much longer it may run, such as 2h.")
 

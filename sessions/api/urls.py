@@ -29,6 +29,16 @@ urlpatterns = [
         name="api-interactive-session-restart",
     ),
     path(
+        "orgs/<slug:org>/sessions/<str:which>/share",
+        views.ShareView.as_view(),
+        name="api-interactive-session-share",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/unshare",
+        views.UnshareView.as_view(),
+        name="api-interactive-session-unshare",
+    ),
+    path(
         "orgs/<slug:org>/sessions/<str:which>/extend",
         views.ExtendView.as_view(),
         name="api-interactive-session-extend",
@@ -37,6 +47,11 @@ urlpatterns = [
         "orgs/<slug:org>/sessions/<str:which>/keep",
         views.KeepView.as_view(),
         name="api-interactive-session-keep",
+    ),
+    path(
+        "orgs/<slug:org>/sessions/<str:which>/token",
+        views.TokenView.as_view(),
+        name="api-interactive-session-token",
     ),
     path(
         "orgs/<slug:org>/session-templates",

@@ -28,6 +28,7 @@ from sessions.representations import (
     template_row,
 )
 from sessions.selectors import find_session, sessions_with_state
+from sessions.sharing import share_session, unshare_session
 from sessions.templates import template_named, templates
 from workspaces.access.actors import Actor
 from workspaces.api.base import OrgView, idempotent
@@ -45,6 +46,10 @@ class SessionStartShape(TypedDict):
     text: Annotated[str, "Where it would start, what it would wait for, or why it is refused."]
     errors: list[SessionFaultShape]
     expected: Annotated[ExpectedStartShape | None, "null unless it would wait."]
+
+
+class SessionTokenShape(TypedDict):
+    token: Annotated[str, "For `Authorization: token …`; JupyterLab also takes `?token=…`."]
 
 
 def _row_of(session: InteractiveSession, actor: Actor) -> InteractiveSessionShape:
@@ -174,6 +179,28 @@ class RestartView(OrgView):
         return Response(_row_of(session, self.actor))
 
 
+class ShareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ShareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """Let a person or the team open a session, to work in it or to look at it only."""
+        session, body = find_session(self.actor, which), read(s.ShareSerializer, request)
+        share_session(actor=self.actor, session=session, **body)
+        return _row_of(session, self.actor)
+
+
+class UnshareView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.UnshareSerializer)
+    def post(self, request: Request, which: str) -> InteractiveSessionShape:
+        """End a share: open connections are closed within 2 seconds. Idempotent."""
+        session, who = find_session(self.actor, which), read(s.UnshareSerializer, request)["who"]
+        unshare_session(actor=self.actor, session=session, who=who)
+        return _row_of(session, self.actor)
+
+
 class ExtendView(OrgView):
     permissions = {"POST": None}
 
@@ -196,6 +223,16 @@ class KeepView(OrgView):
         hours = read(s.KeepSerializer, request)["hours"]
         services.keep_session(actor=self.actor, session=session, hours=hours)
         return _row_of(session, self.actor)
+
+
+class TokenView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None)
+    def post(self, request: Request, which: str) -> SessionTokenShape:
+        """Show the token that the app asks for at a forwarded port. Recorded in the audit log."""
+        session = find_session(self.actor, which)
+        return {"token": services.show_token(actor=self.actor, session=session)}
 
 
 class TemplatesView(OrgView):

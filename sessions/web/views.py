@@ -27,8 +27,9 @@ from sessions.choices import choices_of
 from sessions.homes import has_home, home_of, name_of_home
 from sessions.lists import SESSIONS
 from sessions.readiness import ask_app
-from sessions.representations import detail_of, open_path, template_row
+from sessions.representations import detail_of, open_path, template_row, terminal_path
 from sessions.selectors import attempt_of, find_session, teams_to_start_in
+from sessions.sharing import TEAM, WRITE, names_to_share_with, share_session, unshare_session
 from sessions.templates import JUPYTER, find_template, templates
 from workspaces.access.permissions import Permission as P
 from workspaces.audit.event_links import event_lines
@@ -154,8 +155,10 @@ def session(request: Any, which: str) -> HttpResponse:
             "job": shown["job"],
             "attempt": attempt,
             "open_path": open_path(org, row.number),
+            "terminal_path": terminal_path(org, row),
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
+            "names": names_to_share_with(row) if shown["may_share"] else [],
             "is_final": State(row.job.state).is_final,
             "is_changing": shown["state"] in _ACTIVE,
             "tail": last_lines(attempt) if attempt else [],
@@ -187,10 +190,20 @@ def _steps(state: str) -> list[dict[str, Any]]:
 
 @page(None, ("POST",))
 def act_on_session(request: Any, which: str, act: str) -> HttpResponse:
-    """Stop a session, start it again, give it more time, or keep it although it is idle."""
+    """Stop a session, start it again, give it more time, keep it although it is idle, or share it."""
     row = find_session(request.actor, which)
     hours = request.POST.get("hours", "2")
+    who, access = request.POST.get("who", "").strip(), request.POST.get("access", WRITE)
+    name = row.team.name if who == TEAM else who[:254]
     acts: dict[str, tuple[Callable[..., Any], Message]] = {
+        "share": (
+            partial(share_session, who=who, access=access),
+            Message("The session is shared with {name}.", name=name),
+        ),
+        "unshare": (
+            partial(unshare_session, who=who),
+            Message("The session is no longer shared with {name}.", name=name),
+        ),
         "extend": (
             partial(services.extend_session, by=f"{hours[:5]}h"),
             Message("The session {name} has {n} more hours.", name=row.name, n=hours[:5]),

@@ -27,11 +27,13 @@ if (form) {
 
   async function check() {
     const turn = ++asked;
+    const start = form.querySelector("button[type=submit]");
     const body = Object.fromEntries(
       [...new FormData(form)].filter(([name, value]) => value && name !== "csrfmiddlewaretoken"),
     );
     if (body.template === "app" && !body.command) {
       tell("idle", say("Enter the command that starts the app."));
+      start.disabled = true;
       return;
     }
     const answer = await fetch(form.dataset.check, {
@@ -44,6 +46,7 @@ if (form) {
     }).catch(() => null);
     if (turn !== asked || !answer) return;
     const found = await answer.json();
+    start.disabled = answer.ok ? !found.ok : answer.status < 500;
     if (!answer.ok) tell("failed", found.detail ?? "", say("Can't start."));
     else if (!found.ok) tell("failed", found.text, say("Can't start."));
     else if (found.starts_now) tell("succeeded", found.text);

@@ -29,6 +29,7 @@ const bytes = new TextEncoder();
 let socket = null;
 let pause = 500;
 let hasEnded = false;
+let isReader = false; // the gateway drops what somebody sends who only looks
 
 function tell(text) {
   note.textContent = text;
@@ -36,7 +37,7 @@ function tell(text) {
 }
 
 function sendSize() {
-  if (socket?.readyState === WebSocket.OPEN)
+  if (!isReader && socket?.readyState === WebSocket.OPEN)
     socket.send(JSON.stringify({ size: [terminal.cols, terminal.rows] }));
 }
 
@@ -51,10 +52,23 @@ function connect() {
     sendSize();
   });
   socket.addEventListener("message", ({ data }) => {
-    if (typeof data !== "string") terminal.write(new Uint8Array(data));
-    else if ("ended" in JSON.parse(data)) {
+    if (typeof data !== "string") {
+      terminal.write(new Uint8Array(data));
+      return;
+    }
+    const told = JSON.parse(data);
+    if (told.look) {
+      isReader = true;
+      terminal.resize(...told.look);
+      terminal.options.disableStdin = true;
+      tell(say("You can only look: the session is shared with you without input."));
+    } else if ("ended" in told) {
       hasEnded = true;
-      tell(say("The shell has ended. Press Enter to start a new one."));
+      tell(
+        isReader
+          ? say("The shell has ended.")
+          : say("The shell has ended. Press Enter to start a new one."),
+      );
       socket.close();
     }
   });
@@ -80,6 +94,7 @@ async function again() {
 }
 
 terminal.onData((text) => {
+  if (isReader) return;
   if (hasEnded && text === "\r") connect();
   else if (socket.readyState === WebSocket.OPEN) socket.send(bytes.encode(text));
 });
@@ -88,5 +103,5 @@ terminal.onBinary((text) => {
     socket.send(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
 });
 terminal.onResize(sendSize);
-new ResizeObserver(() => fit.fit()).observe(box);
+new ResizeObserver(() => isReader || fit.fit()).observe(box);
 connect();

@@ -109,6 +109,24 @@ def test_home_and_address_stay_and_the_time_limit_is_raised(portal: Portal, page
     stop(page)
 
 
+def test_shell_outlives_a_restart_of_the_portal(portal: Portal, page: Page):
+    sign_in(page, portal)
+    app = opened(page, portal, "terminal")
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("kept=41; echo on $MUSTER_JOB_NUMBER\n")
+    session = page.url
+    page.goto("about:blank")
+    portal.stop()
+    portal.begin()
+    portal.await_answer()
+    expect(app.locator("#note")).to_be_hidden(timeout=60_000)  # it connects again by itself
+    app.locator(".xterm-screen").click()
+    app.keyboard.type("echo $((kept + 1))\n")
+    expect(app.locator(".xterm-rows")).to_contain_text("42")
+    page.goto(session)
+    stop(page)
+
+
 def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Page):
     sign_in(page, portal)
     app = opened(page, portal, "jupyter")
@@ -149,6 +167,47 @@ def test_app_that_crashes_says_why(portal: Portal, page: Page):
     expect(page.locator(".job-head .state")).to_have_text("failed", timeout=60_000)
     expect(page.locator("[data-reason]")).to_contain_text("The command failed")
     expect(page.locator(".tail-lines")).to_contain_text("it crashes")
+
+
+WORKER = r"""
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import os
+
+PAGE = "<h1>an app</h1><script>navigator.serviceWorker.register('/worker.js')</script>"
+CACHED = 'new Response("<h1>from the cache</h1>", {headers: {"Content-Type": "text/html"}})'
+SCRIPT = (
+    "self.addEventListener('activate', e => e.waitUntil(clients.claim()));"
+    f"self.addEventListener('fetch', e => e.respondWith({CACHED}))"
+)
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        is_script = self.path == "/worker.js"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/javascript" if is_script else "text/html")
+        self.end_headers()
+        self.wfile.write((SCRIPT if is_script else PAGE).encode())
+
+HTTPServer(("127.0.0.1", int(os.environ["MUSTER_PORT_APP"])), Handler).serve_forever()
+"""
+
+
+def test_service_worker_ends_with_its_session(portal: Portal, page: Page):
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/sessions/new?template=app&cpus=0.1&memory=64Mi")
+    page.locator("[name=command]").fill(f"python3 - <<'END'\n{WORKER}END")
+    page.get_by_role("button", name="Start session").click()
+    expect(page.locator(".job-head .state")).to_have_text("ready", timeout=60_000)
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Open", exact=True).click()
+    app = popup.value
+    expect(app.locator("h1")).to_have_text("an app")
+    app.evaluate("navigator.serviceWorker.ready.then(() => 0)")
+    app.reload()
+    expect(app.locator("h1")).to_have_text("from the cache")
+    stop(page)
+    app.reload()
+    expect(app.locator("h1")).to_have_text("The session has ended.")
 
 
 def test_missing_program_is_told_with_a_fix(portal: Portal, page: Page):

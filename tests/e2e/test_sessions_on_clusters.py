@@ -1,5 +1,8 @@
 """Sessions on a real Slurm and on Kubernetes: terminal, JupyterLab, TensorBoard in a browser.
 
+VS Code also on this machine. It needs MUSTER_TEST_CODE_SERVER, a folder with the program code-server: its
+packages take many minutes to compile, so nothing here does that.
+
 Pods with JupyterLab and TensorBoard need an image that has them: MUSTER_TEST_K8S_APPS_IMAGE, on a real
 cluster only. Elsewhere pods run the terminal.
 """
@@ -48,11 +51,14 @@ class Handler(BaseHTTPRequestHandler):
 UnixStreamServer(os.environ["MUSTER_APP_SOCKET"], Handler).serve_forever()
 END
 """
+CODE_SERVER = os.environ.get("MUSTER_TEST_CODE_SERVER", "")
 PLACES = [
     ("slurm", "terminal"),
     ("kubernetes", "terminal"),
     *(("slurm", name) for name in (*APPS, "app")),
     *(("kubernetes", name) for name in APPS if IMAGE),
+    *((name, "vscode") for name in ("local", "slurm") if CODE_SERVER),
+    *([("kubernetes", "vscode")] if CODE_SERVER and IMAGE else []),
 ]
 
 
@@ -67,7 +73,7 @@ def folder() -> Iterator[Folder]:
 def slurm(folder: Folder) -> Slurm:
     """Return a Slurm whose site puts JupyterLab and TensorBoard into the PATH of jobs."""
     prolog = folder.path / "prolog"
-    prolog.write_text(f"#!/bin/sh\necho export PATH={_programs(folder.path)}:$PATH\n")
+    prolog.write_text(f"#!/bin/sh\necho export PATH={_programs(folder.path)}:{CODE_SERVER}:$PATH\n")
     prolog.chmod(0o755)
     return start_slurm(folder, nodes=2, settings={"TaskProlog": str(prolog)})
 
@@ -80,7 +86,11 @@ def portal(
     made = Portal(
         folder,
         address=portal_address(),
-        settings={"MUSTER_BIND": "0.0.0.0", "MUSTER_APPS_HOST": "*.apps.localhost"},
+        settings={
+            "MUSTER_BIND": "0.0.0.0",
+            "MUSTER_APPS_HOST": "*.apps.localhost",
+            "PATH": f"{CODE_SERVER}:{os.environ['PATH']}",
+        },
         is_furnished=True,
     )
     made.start()
@@ -176,6 +186,26 @@ def _use_tensorboard(app: Page) -> None:
     expect(app.locator("text=loss").first).to_be_visible(timeout=60_000)
 
 
+def _use_vscode(app: Page) -> None:
+    app.locator(".monaco-workbench .explorer-folders-view").wait_for(timeout=120_000)
+    app.keyboard.press("Control+Shift+Backquote")
+    app.locator(".terminal-wrapper.active .xterm-screen").wait_for()
+    app.wait_for_timeout(4000)  # it drops what is typed before the shell has begun
+    app.keyboard.type("echo before > notes.txt\n")
+    app.get_by_role("treeitem", name="notes.txt").dblclick()
+    lines = app.locator(".editor-instance .view-lines")
+    expect(lines).to_contain_text("before")
+    lines.click()
+    app.keyboard.press("Control+End")
+    app.keyboard.type("after")
+    app.keyboard.press("Control+s")
+    expect(app.locator(".tab.dirty")).to_have_count(0)
+    app.locator(".terminal-wrapper.active .xterm-screen").click()
+    app.keyboard.type("cat notes.txt | tr a-z A-Z > loud.txt; clear\n")
+    app.get_by_role("treeitem", name="loud.txt").dblclick()
+    expect(lines.last).to_contain_text("AFTER")
+
+
 def _use_app(app: Page) -> None:
     expect(app.locator("h1")).to_have_text("from the socket")
 
@@ -184,6 +214,7 @@ USE = {
     "terminal": _use_terminal,
     "jupyter": _use_jupyter,
     "tensorboard": _use_tensorboard,
+    "vscode": _use_vscode,
     "app": _use_app,
 }
 MORE = {"tensorboard": {"data": "curves"}, "app": {"command": COMMAND}}

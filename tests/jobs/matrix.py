@@ -37,6 +37,14 @@ ROWS = {
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
     ("api-jobs-options", "GET"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-ssh-certificates", "POST"): Row(
+        EVERYBODY,
+        None,  # it opens nothing without a token that may
+        {
+            "public_key": "ssh-ed25519 "
+            "AAAAC3NzaC1lZDI1NTE5AAAAIFSfvMFPPQB3YAyZSWU0bHl4nKTL+J7wYnXqhTTs8Q1a"
+        },
+    ),
     ("api-jobs-compare", "GET"): Row(EVERYBODY, None),  # compares what is visible
     ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job", "PATCH"): Row(WORKERS, P.JOBS_CANCEL, {"name": "renamed"}),

@@ -34,6 +34,8 @@ class Asked:
     has_answered: bool = True
     is_tunnel: bool = False
     admitted: int = 0
+    grant: dict[str, object] = field(default_factory=dict)  # what else a grant says
+    changes: int = 0  # of access
 
     def admit(self, address: Address, credential: Credential) -> Grant:
         self.admitted += 1
@@ -44,7 +46,7 @@ class Asked:
             raise NotFound("There is nothing at this address.")
         if self.refusal is not None:
             raise self.refusal
-        return Grant(self.key, self.port, person)
+        return Grant(self.key, self.port, person, **self.grant)  # type: ignore[arg-type]
 
     def locate(self, grant: Grant) -> Target:
         return Target() if self.is_tunnel else Target("127.0.0.1", grant.port)
@@ -71,6 +73,9 @@ class Asked:
 
     def record(self, uses: Sequence[PortUse]) -> None:
         self.uses += uses
+
+    def access_changes(self, since: int) -> tuple[int, bool]:
+        return self.changes + 1, bool(since) and since <= self.changes
 
 
 @dataclass

@@ -92,6 +92,26 @@ def test_terminal_keeps_its_shell_for_whoever_comes_back(start):
     assert asked(port, "/status", HAS_SECRET).json()["shells"] == 0
 
 
+def test_who_looks_at_a_terminal_sees_all_and_changes_nothing(start):
+    port = start(TERMINAL)
+    assert asked(port, headers=HAS_SECRET).status_code == 200
+    url, looks = f"ws://127.0.0.1:{port}/ws?shell=1", HAS_SECRET | {"X-Muster-Access": "read"}
+    with pytest.raises(InvalidStatus, match="404"):
+        connect(url, additional_headers=looks)
+    with (
+        connect(url, additional_headers=HAS_SECRET) as shell,
+        connect(url, additional_headers=looks) as reader,
+    ):
+        assert json.loads(reader.recv(10)) == {"look": [80, 24]}
+        shell.send(json.dumps({"size": [100, 30]}))
+        read_until(reader, '{"look": [100, 30]}')
+        reader.send(json.dumps({"size": [20, 5]}))
+        reader.send(b"echo $((1 + 8)) of the reader\n")
+        shell.send(b"stty size; echo $((6 * 7)) is said\n")
+        seen = read_until(reader, "42 is said")
+        assert "30 100" in seen and "of the reader" not in seen
+
+
 def test_terminal_waits_for_a_slow_page_and_loses_nothing(start):
     port = start(TERMINAL)
     asked(port)

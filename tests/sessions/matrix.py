@@ -7,7 +7,7 @@ from typing import Any
 from sessions import services
 from sessions.choices import SessionChoices
 from sessions.selectors import find_session
-from tests.matrix import EVERYBODY, VIEWERS, WORKERS, Row
+from tests.matrix import ADMINS, EVERYBODY, VIEWERS, WORKERS, Row
 from tests.story import Story
 from workspaces.access.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope
@@ -27,8 +27,13 @@ ROWS = {
     ("api-interactive-session-stop", "POST"): Row(WORKERS, P.JOBS_CANCEL),
     ("api-interactive-session-resume", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
     ("api-interactive-session-restart", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-interactive-session-share", "POST"): Row(
+        WORKERS, P.JOBS_EXEC, {"who": "team", "access": "read"}
+    ),
+    ("api-interactive-session-unshare", "POST"): Row(WORKERS, P.JOBS_EXEC, {"who": "team"}),
     ("api-interactive-session-extend", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"by": "1h"}),
     ("api-interactive-session-keep", "POST"): Row(WORKERS, P.JOBS_CANCEL, {"hours": 2}),
+    ("api-interactive-session-token", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC),
     ("api-session-templates", "GET"): Row(EVERYBODY, None),  # the same for everybody
 }
 FORMS = {
@@ -45,6 +50,7 @@ def _end(stage: Any) -> None:
         services.stop_session(actor=actor, session=find_session(actor, VALUES["which"]))
 
 
+WITHOUT_STATE = {"interactive.token_shown"}
 BEFORE = {
     ("api-interactive-session-resume", "POST"): _end,
     ("api-interactive-session-restart", "POST"): _end,

@@ -12,6 +12,9 @@ import pytest
 from clusters.models import Cluster, Gpu, Node
 from datasets.folders.services import delete_folder
 from datasets.models import SharedFolder
+from experiments.jobs import follow_job, follow_jobs
+from experiments.models import Run
+from experiments.selectors import find_run
 from jobs import services as job_services
 from jobs.dispatch.launch import build_launches
 from jobs.models import Attempt, Job, PortActivity
@@ -20,7 +23,7 @@ from jobs.ports.provider import PortProvider
 from jobs.scheduling import placement
 from portal.blobs.logs import log_store
 from portal.core import clock
-from portal.core.errors import InvalidInput
+from portal.core.errors import InvalidInput, NotFound
 from portal.core.models import Event
 from portal.gateway.provider import Address, Credential
 from schedulers.contract import Capability
@@ -51,9 +54,12 @@ def send(client, verb: str, path: str = "", body=None) -> tuple[int, dict]:
     return answer.status_code, json.loads(answer.content or b"{}")
 
 
-def started(story, **choices) -> InteractiveSession:
-    given = SessionChoices(**{"template": "jupyter", "name": "notebook", **choices})
-    return services.start_session(actor=story.actor(story.ben), team=story.vision, choices=given)
+def started(story, actor=None, **choices) -> InteractiveSession:
+    given, actor = (
+        SessionChoices(**{"template": "jupyter", "name": "notebook", **choices}),
+        story.actor(actor or story.ben),
+    )
+    return services.start_session(actor=actor, team=story.vision, choices=given)
 
 
 def set_job(session: InteractiveSession, **values) -> None:
@@ -103,6 +109,23 @@ def test_session_is_started_found_and_stopped_with_events(story):
         events = Event.objects.filter(subject_type="interactive").order_by("position")
         kinds = [event.kind.removeprefix("interactive.") for event in events]
         assert kinds == ["started", "stopped", "resumed", "restarted"]
+
+
+def test_session_is_a_run_only_once_something_is_logged_in_it(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        job = started(story).job
+    follow_jobs()
+    with org_scope(story.atlas.id):
+        with pytest.raises(NotFound):
+            find_run(story.actor(story.ben), job.id.hex)
+        follow_job(job.id)
+        assert find_run(story.actor(story.ben), job.id.hex).status == "SCHEDULED"
+        set_job(started(story), state=State.FAILED)
+        Job.objects.filter(id=job.id).update(state=State.SUCCEEDED)
+    follow_jobs()
+    with org_scope(story.atlas.id):
+        assert [run.status for run in Run.objects.all()] == ["FINISHED"], "it is followed"
 
 
 def test_wrong_choices_are_told_at_their_fields(story):
@@ -287,6 +310,7 @@ def test_only_the_gateway_and_the_job_have_the_secret(story):
     assert grant.authorization == f"token {secret}" and secret not in repr(grant)
     for path in ("", f"/{session.number}", f"/../jobs/{session.job.number}"):
         assert secret not in json.dumps(send(ben, "GET", path)[1])
+    assert send(ben, "POST", f"/{session.number}/token") == (200, {"token": secret})
 
 
 def test_app_on_a_socket_is_guarded_and_one_on_a_port_gets_no_secret(story):

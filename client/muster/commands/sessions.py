@@ -14,7 +14,11 @@ from muster.sessions import ENDED
 from muster.wording import ago, ahead, clean, person
 
 if TYPE_CHECKING:
-    from muster.shapes.sessions import InteractiveSessionDetailShape, InteractiveSessionShape
+    from muster.shapes.sessions import (
+        InteractiveSessionDetailShape,
+        InteractiveSessionShape,
+        SessionPersonShape,
+    )
 
 COMMANDS = {"session": ("sessions", 25, "Start JupyterLab, VS Code, terminals and web apps.")}
 sessions = Commands(help="Start JupyterLab, VS Code, terminals and other web apps on the cluster.")
@@ -160,6 +164,16 @@ def list_sessions(
     session.show_list({"items": found}, SESSIONS, empty)
 
 
+def _who(one: SessionPersonShape) -> str:
+    return person(one["person"]) if one["person"] else "the team"
+
+
+def _shared(row: InteractiveSessionDetailShape) -> str:
+    """Say with whom a session is shared."""
+    given = [one for one in row["people"] if one["access"] in ("read", "write")]
+    return ", ".join(_who(one) + " (to look)" * (one["access"] == "read") for one in given)
+
+
 def _idle(row: InteractiveSessionDetailShape) -> str:
     """Say when the idle rule acts, or why it does not."""
     idle = row["idle"]
@@ -193,6 +207,8 @@ def show_session(session: Session, which: Which) -> None:
         ("Idle", _idle(row)),
         ("Team", row["team"]),
         ("Owner", person(row["owner"])),
+        ("Shared with", _shared(row)),
+        ("In it now", ", ".join(_who(one) for one in row["people"] if one["is_in"])),
         ("Started", ago(row["created_at"])),
         ("Last used", ago(row["last_used_at"])),
         ("Job", f"#{row['job']['number']}"),
@@ -251,6 +267,31 @@ def restart_session(session: Session, which: Which) -> None:
     )
 
 
+Who = Annotated[str, Argument(metavar="WHO", help="An e-mail address, or team.")]
+
+
+@sessions.command("share")
+def share_session(
+    session: Session,
+    which: Which,
+    who: Who,
+    read_only: Annotated[bool, Option("--read-only", help="To look at it only.")] = False,
+) -> None:
+    """Let a person or the whole team open a session."""
+    access = "read" if read_only else "write"
+    row = session.client.sessions.share(which, who, access=access)
+    text = f"Shared session {row['number']} with {clean(who)}. They open {row['url']}"
+    session.show(row, text, [row["number"]])
+
+
+@sessions.command("unshare")
+def unshare_session(session: Session, which: Which, who: Who) -> None:
+    """End a share; connections that are open are closed."""
+    row = session.client.sessions.unshare(which, who)
+    text = f"Session {row['number']} is no longer shared with {clean(who)}."
+    session.show(row, text, [row["number"]])
+
+
 @sessions.command("extend")
 def extend_session(
     session: Session,
@@ -276,6 +317,16 @@ def keep_session(
     row = session.client.sessions.keep(which, hours)
     text = f"Session {row['number']} is kept for {hours:g} hours, also if it is idle."
     session.show(row, text, [row["number"]])
+
+
+@sessions.command("token")
+def show_token(session: Session, which: Which) -> None:
+    """Print the token that the app asks for at a forwarded port, as JupyterLab does.
+
+    muster port-forward 12 app --local 8888, then http://127.0.0.1:8888/?token=TOKEN.
+    """
+    token = session.client.sessions.token(which)
+    session.show({"token": token}, token, [token])
 
 
 @sessions.command("templates")

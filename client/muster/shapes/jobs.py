@@ -304,7 +304,7 @@ class JobOutputShape(TypedDict):
 class JobPortShape(TypedDict):
     name: str
     port: Annotated[int, "Where the program listens; MUSTER_PORT_NAME has it."]
-    protocol: Annotated[str, "http (and websockets) or tcp."]
+    protocol: Annotated[str, "http (and websockets), tcp or ssh."]
     access: Annotated[str, "Who may open it: owner or team."]
     url: Annotated[str, "For browsers."]
     program_url: Annotated[
@@ -495,6 +495,12 @@ class SpecFaultShape(TypedDict):
     field: str
     message: str
     line: int | None
+
+
+class SshCertificateShape(TypedDict):
+    certificate: Annotated[str, "For CertificateFile of OpenSSH."]
+    expires_at: Time
+    host_key: Annotated[str, "The portal's public key, for known_hosts."]
 
 
 class StartShape(TypedDict):

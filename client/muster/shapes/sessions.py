@@ -37,6 +37,7 @@ class InteractiveSessionShape(TypedDict):
     number: int
     name: str
     team: str
+    team_name: str
     owner: PersonShape
     template: str
     template_title: str
@@ -47,7 +48,8 @@ class InteractiveSessionShape(TypedDict):
     last_used_at: Annotated[Time | None, "The last request to the app, or byte of a websocket."]
     page: str
     url: Annotated[str, "The app, for browsers: it asks to sign in."]
-    may_open: Annotated[bool, "You may open the app, as whoever may run commands in the session."]
+    may_open: Annotated[bool, "You may open the app."]
+    access: Annotated[str, "How you may open it: write, read (to look at only), or empty."]
 
 
 class InteractiveSessionDetailShape(InteractiveSessionShape):
@@ -56,6 +58,11 @@ class InteractiveSessionDetailShape(InteractiveSessionShape):
     ends_at: Annotated[Time | None, "When its time limit ends; null unless it runs."]
     can_extend: Annotated[bool, "Its time limit can be raised now, on this cluster."]
     image: str
+    people: Annotated[
+        list[SessionPersonShape], "The owner, those it is shared with, and who else is in it now."
+    ]
+    may_share: bool
+    can_be_read: Annotated[bool, "It can be shared to look at only."]
     idle: Annotated[IdleClockShape | None, "null unless it runs and an idle rule applies."]
     home: Annotated[str, "The workspace that is its HOME; empty if it has none."]
     progress: SessionProgressShape | None
@@ -65,6 +72,12 @@ class InteractiveSessionDetailShape(InteractiveSessionShape):
 class SessionFaultShape(TypedDict):
     field: Annotated[str, "As in the body; empty for what has no field."]
     message: str
+
+
+class SessionPersonShape(TypedDict):
+    person: Annotated[PersonShape | None, "null: all members of the team."]
+    access: Annotated[str, "read or write; the owner's is owner, and role comes with a role."]
+    is_in: Annotated[bool, "Has used the app within the last 30 seconds."]
 
 
 class SessionProblemShape(TypedDict):
@@ -97,3 +110,7 @@ class SessionTemplateShape(TypedDict):
     memory: Annotated[str, "By default."]
     time_limit: Annotated[str, "By default."]
     needs_command: bool
+
+
+class SessionTokenShape(TypedDict):
+    token: Annotated[str, "For `Authorization: token …`; JupyterLab also takes `?token=…`."]

@@ -223,6 +223,35 @@ def test_two_hundred_websockets_pass_bytes_and_close_when_access_ends(serving):
     wait(lambda: gateway.asked.uses[-1].streams == 0)
 
 
+def test_who_may_only_look_sends_nothing_and_is_closed_at_once(serving):
+    """The regular check is an hour away: what ends the connection is the change itself."""
+    gateway, app = serving(echo, {"check_seconds": 3600, "watch_seconds": 0.05})
+    gateway.asked.grant = {"is_read_only": True, "posts": ("/curves",)}
+    for first in ("DELETE", "PUT", "PATCH", "POST"):
+        said = gateway.say(first=f"{first} /_apps/atlas/7/web/curves2 HTTP/1.1")
+        assert said.startswith(b"HTTP/1.1 403"), first
+    forward = (*UPGRADE, "Sec-WebSocket-Key: k", "Sec-WebSocket-Protocol: muster-tcp")
+    assert gateway.say(*forward).startswith(b"HTTP/1.1 403"), "bytes of TCP can say anything"
+    assert not app.received, "nothing has reached the app"
+    with closing(gateway.connect()) as sock:
+        sock.sendall(
+            head(*UPGRADE, "Sec-WebSocket-Key: k", "X-Muster-Access: write", "X-Muster-B: c")
+        )
+        assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
+        sock.sendall(b"rm -rf;")
+        wait(lambda: any(use.people == ("ada",) for use in gateway.asked.uses))
+        gateway.asked.refusal, at = NotPermitted("no longer"), time.monotonic()
+        gateway.asked.changes = 1
+        assert sock.recv(1) == b"", "what was sent did not come back"
+        assert time.monotonic() - at < 1
+    seen = b"".join(app.received)
+    assert b"rm -rf" not in seen and seen.count(b"X-Muster-") == 1
+    assert b"X-Muster-Access: read" in seen
+    gateway.asked.refusal = None
+    posted = gateway.say("Content-Length: 0", first="POST /_apps/atlas/7/web/curves?a HTTP/1.1")
+    assert not posted.startswith(b"HTTP/1.1 403"), "an app that reads by POST"
+
+
 @pytest.mark.parametrize(
     ("refusal", "status"), [(NotServing("it ended"), 502), (NotReady("soon"), 503)]
 )
@@ -234,6 +263,8 @@ def test_port_that_does_not_serve_is_a_page_for_browsers(serving, refusal, statu
     assert (b"Refresh: " in page) is (status == 503)
     text = gateway.say()
     assert text.startswith(b"HTTP/1.1 %d" % status) and b"text/plain" in text
+    worker = by_browser(gateway, "Cookie: muster_app=ticket", "Service-Worker: script")
+    assert (b"registration.unregister" in worker) is (status == 502)
 
 
 @pytest.mark.parametrize(("has_answered", "status"), [(True, b"502"), (False, b"503")])
