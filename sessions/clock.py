@@ -107,5 +107,5 @@ def _signs(session: InteractiveSession, found: IdleClock) -> list[IdleSignShape]
 
 
 def _sign(title: Message, at: datetime | None, text: str = "") -> IdleSignShape:
-    never = Message("not since its start", context="sign of use")
+    never = Message("not yet", context="sign of use")
     return {"title": title, "at": at, "text": text or ("" if at else never)}

@@ -36,7 +36,7 @@ def extend_job(*, actor: Actor, job: Job, seconds: int) -> int:
     """
     authorize_change(actor, job, Permission.JOBS_SUBMIT)
     if not 0 < seconds <= YEAR:
-        raise InvalidInput.at("by", Message("must be from 1m to 365d"))
+        raise InvalidInput.at("by", Message("must be from 1m to 366d"))
     spec = spec_of(job)
     before = spec.policy.max_runtime
     if before is None:

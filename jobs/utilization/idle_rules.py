@@ -320,7 +320,7 @@ def _forgotten(
     since = datetime.fromtimestamp(start / 1000, UTC)
     uses = interactive_uses(attempts, since)
     unused = [one for one in attempts if uses[one.id].is_known and uses[one.id].last_at <= since]
-    with_gpus = [one for one in unused if one.job.resources.get("gpu")]
+    with_gpus = [one for one in unused if _judges_gpus(rule, one.job)]
     gpus = dict(_highest(rule, with_gpus, start, end))
     for one in unused:
         measured = gpus.get(one.id)
@@ -328,6 +328,11 @@ def _forgotten(
         if one in with_gpus and not is_idle:  # its GPUs work, or nobody knows
             continue
         yield one.id, (FORGOTTEN, (clock.now() - uses[one.id].last_at) / timedelta(minutes=1))
+
+
+def _judges_gpus(rule: IdleRule, job: Job) -> bool:
+    """Return whether the GPUs of an interactive job must be idle, too."""
+    return bool(job.resources.get("gpu")) and rule.metric != IdleRule.Metric.PORTS
 
 
 @dataclass(frozen=True)
@@ -362,7 +367,7 @@ def idle_clock(job: Job, attempt: Attempt) -> IdleClock | None:
     end = clock.now_ms() // MINUTE * MINUTE
     start = end - rule.window * MINUTE
     uses = interactive_uses([attempt], datetime.fromtimestamp(start / 1000, UTC))
-    has_gpus = bool(job.resources.get("gpu"))
+    has_gpus = _judges_gpus(rule, job)
     gpu = dict(_highest(rule, [attempt], start, end)).get(attempt.id) if has_gpus else None
     idle = Idle(job, *gpu) if gpu else None
     return IdleClock(rule, idle_case(job), uses[attempt.id], has_gpus, idle)

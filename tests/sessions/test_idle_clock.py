@@ -8,8 +8,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from clusters.models import Pool
-from jobs.models import Attempt, Job, PortActivity
+from clusters.models import Node, Pool
+from jobs.models import Attempt, IdleRule, Job, PortActivity
 from jobs.ports import handover
 from jobs.ports.provider import PortProvider
 from jobs.tasks import apply_idle_rules
@@ -33,7 +33,7 @@ MINUTES = timedelta(minutes=1)
 @pytest.fixture
 def run(story):
     """Return a function that starts a session that has run for two hours, in a pool with a rule."""
-    pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
+    pool = Pool.objects.create(name="main", cluster=cluster_with(gpus=1), is_open=True)
     body = {"window": 60, "action": "stop", "grace": 30}
     answer = story.api(story.dot, story.atlas).put(
         f"/api/v1/orgs/atlas/pools/{pool.name}/idle-rule", body, content_type="application/json"
@@ -130,6 +130,27 @@ def test_forgotten_session_is_warned_kept_warned_again_and_stopped(story, run):
     with platform_scope("test"):
         why = Job.objects.get(id=session.job_id).cancel_why
     assert "Nobody used it and nothing computed in it for 217 min" in str(why)
+
+
+@pytest.mark.parametrize(("metric", "use", "is_idle"), [
+    ("auto", 0.6, False), ("auto", 0.01, True), ("auto", None, False), ("ports", 0.6, True)
+])  # fmt: skip
+def test_session_whose_gpu_works_or_is_not_measured_is_left_alone(story, run, metric, use, is_idle):
+    session = run(gpus="h100:1")
+    IdleRule.objects.update(metric=metric)
+    sign(session, asked_at=0, person_at=61)
+    with platform_scope("test"):
+        placement = {"node": "n0", "gpus": [0], "uuids": [], "cpus": 1000, "memory": 0}
+        Attempt.objects.filter(job=session.job_id).update(node="n0", placement=placement)
+        name, node = "gpu.utilization", Node.objects.get(name="n0")
+        points = [
+            series.Point(name, {"gpu": "0"}, clock.now_ms() - ago * 60_000, use or 0, unit="x")
+            for ago in range(61 if use is not None else 0, 0, -1)
+        ]
+        series.append(f"node:{node.id.hex}", points, org_id=None)
+    assert shown(story, session)["is_running"] is is_idle
+    apply_idle_rules()
+    assert (kinds(session) == ["job.idle_warned"]) is is_idle
 
 
 def test_use_after_the_warning_ends_it(story, run):
