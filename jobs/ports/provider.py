@@ -92,7 +92,7 @@ class PortProvider:
             )
             if found.port.protocol is PortProtocol.SSH:
                 secret = ssh.shell_secret(key)
-                return Grant(key, number, person, f"token {secret}", secret)
+                return Grant(key, number, person, f"token {secret}", shell=secret)
             return Grant(
                 key,
                 number,

@@ -24,6 +24,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "")
 CHANNELS = 64  # of one connection
 _MOST_LINE, _MOST_FRAME = 4096, 1 << 20
 _LOGIN, _ALIVE = 30, 30  # seconds to sign in; between two signs of life
+_ANSWER = 25  # seconds in which a job says whether it can do what was asked
 _signing_in: set[asyncio.Task[None]] = set()
 _FAILED = 255  # exit code of what did not start, as that of ssh itself
 
@@ -123,12 +124,13 @@ class _Server(asyncssh.SSHServer):
         channel = await self._dial()
         try:
             channel.write(json.dumps({**about, "secret": self._secret}).encode() + b"\n")
-            line = await channel.read_until(b"\n", _MOST_LINE)
+            async with asyncio.timeout(_ANSWER):
+                line = await channel.read_until(b"\n", _MOST_LINE)
             if not line:
                 raise ShellError("The session does not answer.")
             if error := json.loads(line).get("error"):
                 raise ShellError(str(error))
-        except ValueError as error:
+        except (ValueError, AttributeError) as error:
             channel.abort()
             raise ShellError("What answers there is not the shell of the session.") from error
         except BaseException:
@@ -206,7 +208,7 @@ class _Flow:
         held = bytearray()
         while data := await inside.read():
             held += data
-            while len(held) >= 5 and len(held) >= (end := 5 + int.from_bytes(held[1:5], "big")):
+            while len(held) >= 5 and len(held) >= (end := 5 + _size(held)):
                 yield bytes(held[:1]), bytes(held[5:end])
                 del held[:end]
                 await self._may_write.wait()
@@ -265,7 +267,7 @@ class _Session(_Flow, asyncssh.SSHServerSession[bytes]):
             chan.exit(_FAILED)
             return
         self._start(self._send(inside))
-        end: dict[str, Any] = {"code": _FAILED}
+        code, signal = _FAILED, ""
         try:
             async for letter, data in self._frames(inside):
                 if letter == b"O":
@@ -274,16 +276,17 @@ class _Session(_Flow, asyncssh.SSHServerSession[bytes]):
                     chan.write_stderr(data)
                 elif letter == b"X":
                     end = json.loads(data)
+                    code, signal = int(end.get("code", _FAILED)), str(end.get("signal", ""))
                     break
-        except (ConnectionError, ValueError):
-            pass
+        except (OSError, ValueError, AttributeError, TypeError):
+            pass  # the job has ended, or sends what no shell of ours does
         inside.abort()
         if chan.is_closing():
             return
-        if "signal" in end:
-            chan.exit_with_signal(str(end["signal"]))
+        if signal:
+            chan.exit_with_signal(signal)
         else:
-            chan.exit(int(end["code"]))
+            chan.exit(code & 0xFF)
 
 
 class _Connection(_Flow, asyncssh.SSHTCPSession[bytes]):
@@ -304,9 +307,17 @@ class _Connection(_Flow, asyncssh.SSHTCPSession[bytes]):
                     self._chan.write_eof()
                 else:
                     self._chan.write(data)
-        except ConnectionError:
+        except OSError:
             pass
         self._chan.close()
+
+
+def _size(head: bytearray) -> int:
+    """Return the size of a frame. Raises ShellError if the job sends one that is too long."""
+    size = int.from_bytes(head[1:5], "big")
+    if size > _MOST_FRAME:
+        raise ShellError("The frame is too long.")
+    return size
 
 
 def _public(lines: tuple[str, ...]) -> frozenset[bytes]:

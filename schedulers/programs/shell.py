@@ -218,14 +218,13 @@ class Server:
 async def started(peer: Peer, about: dict[str, Any]) -> Program:
     """Start what a channel asks for. Raises OSError."""
     words = words_of(about["kind"], str(about.get("command") or ""))
-    folder = folder_of_job()
     env = {name: value for name, value in os.environ.items() if name not in OWN}
     given = about.get("env") or {}
     env.update(
         {str(k): str(v) for k, v in given.items() if k == "LANG" or str(k).startswith("LC_")}
     )
     env["SHELL"] = shell_of_user()
-    own: dict[str, Any] = {"cwd": folder, "env": env, "start_new_session": True}
+    own: dict[str, Any] = {"env": env, "start_new_session": True}
     terminal = about.get("terminal")
     if not terminal:
         pipe = asyncio.subprocess.PIPE
@@ -303,10 +302,15 @@ def words_of(kind: str, command: str) -> list[str]:
     return [shell_of_user(), "-c", command] if kind == "exec" else [shell_of_user()]
 
 
-def folder_of_job() -> str:
-    """Return where people begin: the workspace of the session, or where its script began."""
-    own = os.environ.get("MUSTER_WORKSPACE_HOME", "")
-    return own if os.path.isdir(own) else os.getcwd()
+def begin_at_home() -> None:
+    """Make the home folder of the session that of what people start, and begin there."""
+    home = os.environ.get("MUSTER_WORKSPACE_HOME", "")
+    if os.path.isdir(home):
+        os.environ["HOME"] = home
+    work = os.environ.get("MUSTER_WORKSPACE_WORK", "")
+    folder = next((one for one in (home, work) if os.path.isdir(one)), None)
+    if folder:
+        os.chdir(folder)
 
 
 def resize(terminal: int, columns: Any, rows: Any) -> None:
@@ -342,7 +346,9 @@ def shell_of_user() -> str:
 async def run(port: int, secret: str, pid: int) -> None:
     """Serve until SIGTERM, or until the script of the job has ended; then the programs hang up."""
     terminal = importlib.import_module("terminal")
-    server, stop = Server(secret, terminal.Server(secret, terminal.page())), asyncio.Event()
+    mark = f"MUSTER_SHELL_TOKEN_FILE={os.environ.get('MUSTER_SHELL_TOKEN_FILE', '')}".encode()
+    browsers = terminal.Server(secret, terminal.page(), terminal.Programs(mark))
+    server, stop = Server(secret, browsers), asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", port, limit=LINE)
     while not stop.is_set() and is_alive(pid):
@@ -365,5 +371,6 @@ def is_alive(pid: int) -> bool:
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    begin_at_home()
     with open(sys.argv[2]) as _secret:
         asyncio.run(run(int(sys.argv[1]), _secret.read().strip(), int(sys.argv[3])))

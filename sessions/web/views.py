@@ -14,6 +14,7 @@ from django.urls import reverse
 from clusters.models import Cluster
 from datasets.folders.selectors import visible_folders
 from datasets.selectors import visible_repositories
+from jobs.ports.access import may_run_in
 from jobs.scheduling.placement import gpu_offers
 from jobs.services.change import may_change
 from jobs.web.reading import facts_of_log, last_lines
@@ -143,6 +144,7 @@ def session(request: Any, which: str) -> HttpResponse:
     ask_app(row, request)
     shown, attempt = detail_of(row, request.actor), attempt_of(row)
     org = request.org.slug
+    has_shell = may_run_in(request.actor, row.job)
     told = Q(subject_id=row.id) | Q(subject_id=row.job_id, kind__in=_TOLD)
     events = Event.objects.filter(told).order_by("-position")
     return render(
@@ -155,7 +157,8 @@ def session(request: Any, which: str) -> HttpResponse:
             "job": shown["job"],
             "attempt": attempt,
             "open_path": open_path(org, row.number),
-            "terminal_path": terminal_path(org, row),
+            "has_shell": has_shell,
+            "terminal_path": terminal_path(org, row) if has_shell else "",
             "may_change": may_change(request.actor, row.job),
             "may_start": request.actor.may(P.JOBS_SUBMIT, row.team_id),
             "names": names_to_share_with(row) if shown["may_share"] else [],
