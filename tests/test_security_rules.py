@@ -62,7 +62,9 @@ CONNECTS = {
     "portal/gateway/provider.py",
     "portal/gateway/running.py",
     "portal/gateway/server.py",
+    "portal/gateway/shells.py",  # a pair of connected sockets
     "sessions/readiness.py",  # asks an app through our own gateway
+    "sessions/activity.py",  # the same
     "schedulers/contract.py",
     "schedulers/kubernetes/forward.py",
     "workspaces/identity/ldap/connection.py",
@@ -174,7 +176,12 @@ PRIMITIVES = {
     "cryptography.hazmat.primitives.kdf.hkdf.HKDF",
     "cryptography.hazmat.primitives.asymmetric",
     "cryptography.hazmat.primitives.asymmetric.rsa",
+    "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "cryptography.hazmat.primitives.asymmetric.ed25519.Ed25519PrivateKey",
     "cryptography.hazmat.primitives.serialization",
+    "cryptography.hazmat.primitives.serialization.SSHCertificateBuilder",
+    "cryptography.hazmat.primitives.serialization.SSHCertificateType",
+    "cryptography.hazmat.primitives.serialization.load_ssh_public_key",
     "cryptography.hazmat.primitives.serialization.Encoding",
     "cryptography.hazmat.primitives.serialization.NoEncryption",
     "cryptography.hazmat.primitives.serialization.PrivateFormat",

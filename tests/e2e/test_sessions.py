@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
@@ -14,7 +17,7 @@ from playwright.sync_api import TimeoutError as TooLate
 from tests.e2e.test_first_job import sign_in
 from tests.rig.environment import ROOT
 from tests.rig.portal import Portal
-from tests.rig.processes import Folder
+from tests.rig.processes import Folder, free_port, is_listening, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 GUEST = "guest@example.com"
@@ -188,7 +191,25 @@ def test_cell_runs_in_a_real_jupyterlab_without_a_token(portal: Portal, page: Pa
     app = opened(page, portal, "jupyter")
     run_cell(app, "print(6 * 7)", "42\n")
     assert "token" not in app.url
+    _open_at_a_forwarded_port(portal, page.url.rpartition("/")[2])
     stop(page)
+
+
+def _open_at_a_forwarded_port(portal: Portal, number: str) -> None:
+    """There JupyterLab asks for the token that the command prints."""
+    where = {"MUSTER_URL": portal.url, "MUSTER_TOKEN": portal.token()}
+    env = os.environ | where | {"PYTHONPATH": str(ROOT / "client")}
+    muster, local = (sys.executable, "-m", "muster"), free_port()
+    token = subprocess.check_output((*muster, "session", "token", number), env=env, text=True)
+    words = ("port-forward", number, "app", "--local", str(local))
+    with subprocess.Popen((*muster, *words), env=env) as forward:
+        try:
+            wait_until(lambda: is_listening(local), "it listens")
+            url = f"http://127.0.0.1:{local}/api/kernels"
+            assert httpx.get(url).status_code == 403
+            assert httpx.get(url, params={"token": token.strip()}).status_code == 200
+        finally:
+            forward.terminate()
 
 
 def test_app_that_hangs_shows_its_log_and_is_restarted(portal: Portal, page: Page):
