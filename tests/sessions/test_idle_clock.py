@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from clusters.models import Node, Pool
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, IdleRule, Job, PortActivity
 from jobs.ports import handover
 from jobs.ports.provider import PortProvider
@@ -19,7 +20,7 @@ from portal.core.errors import NotAuthenticated
 from portal.core.models import Event
 from portal.gateway.person import Frames
 from portal.gateway.provider import Address, Credential
-from schedulers.states import State
+from schedulers.states import Reason, State
 from sessions import activity, services
 from sessions.choices import SessionChoices
 from tests.deliver import consume
@@ -128,8 +129,10 @@ def test_forgotten_session_is_warned_kept_warned_again_and_stopped(story, run):
             apply_idle_rules()
     assert kinds(session)[2:] == ["job.idle_warned", "job.idle_stopped", "job.cancel_asked"]
     with platform_scope("test"):
-        why = Job.objects.get(id=session.job_id).cancel_why
-    assert "Nobody used it and nothing computed in it for 217 min" in str(why)
+        attempt = Attempt.objects.get(job=session.job_id)
+        transition([StateChange(attempt.id, State.CANCELED, "local", Reason.CANCELED)])
+    page = story.client(story.ben).get("/atlas/sessions/1").content.decode()
+    assert "Nobody used it and nothing computed in it for 217 min" in page
 
 
 @pytest.mark.parametrize(("metric", "use", "is_idle"), [

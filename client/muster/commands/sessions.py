@@ -135,7 +135,8 @@ def _teller(session: Session) -> Any:
 def _end(row: InteractiveSessionDetailShape) -> str:
     problem = row["problem"]
     if not problem:
-        return f"The session is {row['state']}."
+        reason = row["job"]["reason"]
+        return f"The session is {row['state']}. {reason['evidence'] if reason else ''}".strip()
     return f"{problem['text']} {problem['fix']}".strip()
 
 
