@@ -166,6 +166,8 @@ CRYPTOGRAPHY = re.compile(
 # All algorithms in use: AES-CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA-3072 signatures, and
 # tokens signed with them.
 PRIMITIVES = {
+    "cryptography.exceptions",
+    "cryptography.exceptions.UnsupportedAlgorithm",
     "cryptography.fernet",
     "cryptography.fernet.Fernet",
     "cryptography.fernet.InvalidToken",
@@ -185,6 +187,7 @@ PRIMITIVES = {
     "cryptography.hazmat.primitives.serialization.Encoding",
     "cryptography.hazmat.primitives.serialization.NoEncryption",
     "cryptography.hazmat.primitives.serialization.PrivateFormat",
+    "cryptography.hazmat.primitives.serialization.PublicFormat",
     "jwt",
 }
 HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
