@@ -49,9 +49,9 @@ def access_of(session: InteractiveSession, actor: Actor) -> str:
 
 
 def port_share(session: InteractiveSession, port: str, actor: Actor) -> PortShare | None:
-    """Return how the port of the app is shared with the actor."""
-    access = _shared_with(session, actor) if port == PORT else ""
-    if not access:
+    """Return how a port is shared with the actor: to look at, only that of the app."""
+    access = _shared_with(session, actor)
+    if not access or (access == READ and port != PORT):
         return None
     template = find_template(session.template)
     return PortShare(access == READ, template.posts if template else ())

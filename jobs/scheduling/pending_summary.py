@@ -95,7 +95,7 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             return Message("Waiting for {jobs} to finish.", jobs=jobs)
         case Wait.IMPOSSIBLE:
             return Message(
-                "No node is large enough: this job needs {resource}, and the largest node has {resource2}.",
+                "No node is large enough: {resource} requested, and the largest node has {resource2}.",
                 resource=amount_text(facts["resource"], facts["ask"]),
                 resource2=amount_text(facts["resource"], facts["largest"]),
             )
@@ -126,14 +126,14 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
         case Wait.SCATTERED:
             return Message(
                 "{resource} are free, but not on one node: the most on one is {resource2}, "
-                "this job needs {resource3}.",
+                "{resource3} requested.",
                 resource=amount_text(facts["resource"], facts["free"]),
                 resource2=amount_text(facts["resource"], facts.get("most_on_one_node", 0)),
                 resource3=amount_text(facts["resource"], facts["ask"]),
             )
         case Wait.CAPACITY:
             return Message(
-                "{free} of {total} are free; this job needs {needed}.",
+                "{free} of {total} are free; {needed} requested.",
                 free=number_text(facts["resource"], facts["free"]),
                 total=amount_text(facts["resource"], facts["total"]),
                 needed=amount_text(facts["resource"], facts["ask"]),
@@ -158,14 +158,14 @@ _BARE = {
     Wait.HELD: Message("On hold. Release the job to let it start."),
     Wait.DEPENDENCY: Message("Waiting for another job to finish."),
     Wait.NO_CLUSTER: Message("No cluster is connected."),
-    Wait.IMPOSSIBLE: Message("No node of the cluster can run this job."),
+    Wait.IMPOSSIBLE: Message("No node of the cluster can run it."),
     Wait.CLUSTER_DOWN: Message("The cluster isn't responding."),
     Wait.BACKOFF: Message("Waiting before the next attempt."),
     Wait.ARRAY_LIMIT: Message("The array's limit of parallel tasks is reached."),
     Wait.QUOTA_USER: Message("Your own limit is reached."),
     Wait.QUOTA_TEAM: Message("The team's limit is reached."),
     Wait.QUOTA_ORG: Message("The organization's limit is reached."),
-    Wait.CLUSTER_HELD: Message("The cluster's own scheduler holds this job."),
+    Wait.CLUSTER_HELD: Message("The cluster's own scheduler holds it."),
     Wait.CLUSTER_LIMIT: Message("A limit of the cluster itself is reached."),
     Wait.NODES_DOWN: Message("The nodes that could run it are down or drained."),
     Wait.RESERVED: Message("The nodes that could run it are reserved."),

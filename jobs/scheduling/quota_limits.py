@@ -18,7 +18,7 @@ _LIMITS_OF = {
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
-    """Return "Team Vision is using 7 of 8 GPUs; this job needs 2 GPUs."."""
+    """Return "Team Vision is using 7 of 8 GPUs; 2 GPUs requested."."""
     if facts["resource"] == GPU_HOURS:
         return _hours_text(facts)
     if facts["resource"] == STORAGE:
@@ -37,9 +37,9 @@ def limit_text(facts: Mapping[str, Any]) -> str:
         )
     values = {"x": used, "x2": text("limit"), "kept": kept, "x3": text("ask")}
     if facts["scope"] == "user" and facts.get("is_you"):
-        return Message("You're using {x} of {x2}{kept}; this job needs {x3}.", **values)
+        return Message("You're using {x} of {x2}{kept}; {x3} requested.", **values)
     return Message(
-        "{facts} is using {x} of {x2}{kept}; this job needs {x3}.", facts=whose(facts), **values
+        "{facts} is using {x} of {x2}{kept}; {x3} requested.", facts=whose(facts), **values
     )
 
 

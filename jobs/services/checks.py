@@ -194,7 +194,7 @@ def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None
             }[meter.scope]
             raise QuotaExceeded(
                 Message(
-                    "This job needs {resource}, but {whose} limit is {resource2}. Request "
+                    "{resource} requested, but {whose} limit is {resource2}. Request "
                     "{resource3} less, or ask an administrator for more.",
                     resource=amount_text(meter.resource, amount),
                     whose=whose,

@@ -65,7 +65,7 @@ def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, pending
     ]
     text = shown.content.decode()
     assert (
-        "1 of 8 GPUs are free; this job needs 4 GPUs." in text
+        "1 of 8 GPUs are free; 4 GPUs requested." in text
         and "4 come first." in text
         and 'href="/borealis/jobs/1"' in text
     )

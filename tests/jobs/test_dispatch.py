@@ -271,7 +271,7 @@ def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(stor
     dispatch_all()
     with org_scope(story.atlas.id):
         explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
-    assert explanation.text == "Team Vision is using 2 of 3 cores; this job needs 2 cores."
+    assert explanation.text == "Team Vision is using 2 of 3 cores; 2 cores requested."
     assert explanation.advice == "Would start now if the limit of team Vision were 4 cores."
     assert [h["number"] for h in explanation.holders] == [first.number]
     assert explanation.change["to"] == 1
@@ -297,7 +297,7 @@ def test_guarantee_of_another_team_is_not_taken_and_is_explained(story, backend)
         explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
     assert explanation.text == (
         "Atlas is using 1 of 8 cores, and 6 cores of it are reserved for the guaranteed quotas of "
-        "others; this job needs 2 cores."
+        "others; 2 cores requested."
     )
     assert explanation.advice == "Would start now if the limit of Atlas were 9 cores."
     assert explanation.change["to"] == 1

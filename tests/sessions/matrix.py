@@ -7,6 +7,7 @@ from typing import Any
 from sessions import services
 from sessions.choices import SessionChoices
 from sessions.selectors import find_session
+from sessions.sharing import share_session
 from tests.matrix import ADMINS, EVERYBODY, VIEWERS, WORKERS, Row
 from tests.story import Story
 from workspaces.access.permissions import Permission as P
@@ -50,8 +51,17 @@ def _end(stage: Any) -> None:
         services.stop_session(actor=actor, session=find_session(actor, VALUES["which"]))
 
 
+def _share(stage: Any) -> None:
+    story = stage.story
+    with org_scope(story.atlas.id):
+        actor = story.actor(story.ben)
+        session = find_session(actor, VALUES["which"])
+        share_session(actor=actor, session=session, who="team", access="read")
+
+
 WITHOUT_STATE = {"interactive.token_shown"}
 BEFORE = {
+    ("api-interactive-session-unshare", "POST"): _share,
     ("api-interactive-session-resume", "POST"): _end,
     ("api-interactive-session-restart", "POST"): _end,
 }
@@ -62,5 +72,5 @@ def add(story: Story) -> None:
     services.start_session(
         actor=story.actor(story.ben),
         team=story.vision,
-        choices=SessionChoices("terminal", name="scratch"),
+        choices=SessionChoices("terminal", name="scratch", workspace="none"),
     )

@@ -47,7 +47,8 @@ def test_share_opens_the_app_until_it_is_taken_back(story):
         assert send(story.api(ben), "GET", f"/{number}")[1]["access"] == best
         assert grant(story, ben, number).is_read_only is (best == "read")
         text = story.client(ben).get(f"/atlas/sessions/{number}").content.decode()
-        assert (f"muster ssh {number}" in text) is (best == "write") and "data-opens-dialog" not in text
+        assert (f"muster ssh {number}" in text) is (best == "write")
+        assert 'opens-dialog="share"' not in text
     assert PortProvider().access_changes(since)[1], "the gateway looks at once"
     use = PortUse(grant(story, ben, number).key, grant(story, ben, number).port, 0, 1)
     PortProvider().record(
