@@ -26,7 +26,6 @@ LISTS = {
     "api-storage-use",
 }
 ROWS = {
-    ("api-ssh-certificates", "POST"): "opens nothing by itself; each use is recorded",
     ("api-quotas-preview", "POST"): Row(
         ADMINS,
         P.QUOTAS_WRITE,
