@@ -100,6 +100,7 @@ SILENT = {
     },
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
+    ("api-ssh-certificates", "POST"): "opens nothing by itself; each use is recorded",
     ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
 }
 SILENT_FORMS = {
