@@ -173,7 +173,7 @@ def _person(session: InteractiveSession, who: str, access: str) -> User:
     user = User.objects.filter(email=who.strip().lower(), is_active=True).first()
     try:
         if user is None:
-            raise NotFound(Message("unknown"))
+            raise NotFound(Message("unknown", context="error"))
         other = actor_of(user).enter(session.org)
     except PortalError as error:
         text = Message("There is nobody with the address {email} here.", email=who[:254])
