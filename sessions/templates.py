@@ -57,10 +57,11 @@ class SessionTemplate:
         return self.title if self.package else self.program
 
 
-# The user of jobs may have a home that it cannot write, and apps keep their settings there.
+# The user of jobs may have a home that it cannot write, where apps keep their settings, and no shell.
 # What `pip install --user` has installed in the home of the node is found as before.
 _PLACE = f"""\
 [ -w "${{HOME:-}}" ] || export HOME="$PWD"
+case "${{SHELL:-}}" in *nologin|*false|*sync|"") export SHELL="$BASH" ;; esac
 cd "${{MUSTER_WORKSPACE_{HOME.upper()}:-${{MUSTER_WORKSPACE_{WORKSPACE.upper()}:-$PWD}}}}" || exit
 if [ -n "$MUSTER_WORKSPACE_{HOME.upper()}" ]; then
   [ ! -d "$HOME/.local/lib" ] || export PYTHONUSERBASE="${{PYTHONUSERBASE:-$HOME/.local}}"
