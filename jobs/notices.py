@@ -159,13 +159,12 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
             if stops
             else Message("#{number} {name} is idle", context="text, jobs", **_named(job))
         )
-        keep = (
-            Message(
-                "To keep it: muster session keep {number}", number=kind_of(job).address_number(job)
-            )
+        command = (
+            f"muster session keep {kind_of(job).address_number(job)}"
             if kind_of(job).is_interactive
-            else Message("To keep it: muster job keep {number} 2h", number=job.number)
+            else f"muster job keep {job.number} 2h"
         )
+        keep = Message("To keep it: {command}", command=command)
         when = (
             Message("The rule of pool {pool} stops it in {minutes} minutes.", **facts)
             if stops

@@ -72,7 +72,10 @@ def share_session(
     """Let a person (an e-mail address) or the team open a session. Raises NotPermitted, InvalidInput."""
     row = _locked(actor, session)
     if access not in ACCESS:
-        raise InvalidInput.at("access", Message("must be read or write"))
+        raise InvalidInput.at(
+            "access",
+            Message("must be one of {names}", context="error of a field", names=", ".join(ACCESS)),
+        )
     template = find_template(row.template)
     if access == READ and not (template and template.can_be_read):
         raise InvalidInput.at("access", _not_read_only(template))
