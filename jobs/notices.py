@@ -164,7 +164,7 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
             if kind_of(job).is_interactive
             else f"muster job keep {job.number} 2h"
         )
-        keep = Message("To keep it: {command}", command=command)
+        keep = Message("To keep it: {command}", context="notification", command=command)
         when = (
             Message("The rule of pool {pool} stops it in {minutes} minutes.", **facts)
             if stops
