@@ -6,6 +6,7 @@ object notifies nobody either.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -159,11 +160,12 @@ def _idle_warned(event: Event) -> Iterable[Notice]:
             if stops
             else Message("#{number} {name} is idle", context="text, jobs", **_named(job))
         )
-        command = (
-            f"muster session keep {kind_of(job).address_number(job)}"
+        words = (
+            ["session", "keep", f"{kind_of(job).address_number(job)}"]
             if kind_of(job).is_interactive
-            else f"muster job keep {job.number} 2h"
+            else ["job", "keep", f"{job.number}", "2h"]
         )
+        command = shlex.join(["muster", *words])
         keep = Message("To keep it: {command}", context="notification", command=command)
         when = (
             Message("The rule of pool {pool} stops it in {minutes} minutes.", **facts)

@@ -7,7 +7,9 @@ tell nothing.
 
 from __future__ import annotations
 
+import json
 import logging
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -16,7 +18,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 
-from jobs.models import Attempt, IdleRule
+from jobs.models import Attempt, IdleRule, PortActivity
 from jobs.ports import handover
 from jobs.ports.activity import record_answer
 from portal.core import clock
@@ -28,17 +30,19 @@ from sessions.templates import JUPYTER, PORT, TERMINAL
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-SECONDS = 5.0  # for an answer
+SECONDS, ALL_SECONDS = 5.0, 10.0  # for a part of an answer, and for all of it
+MOST = 256 << 10  # bytes of an answer
 AT_ONCE = 8
 Get = Callable[[str], Any]
 
 
 def _of_jupyter(get: Get) -> datetime | None:
-    """Return when it last computed: now if a kernel is busy, else when a terminal last had output."""
+    """Return now if a kernel is busy. Raises LookupError if a terminal is open, where anything may compute."""
     if any(kernel.get("execution_state") == "busy" for kernel in get("/api/kernels")):
         return clock.now()
-    times = [one["last_activity"] for one in get("/api/terminals") if one.get("last_activity")]
-    return max(map(datetime.fromisoformat, times), default=None)
+    if get("/api/terminals"):
+        raise LookupError("a terminal is open, and does not say whether something computes in it")
+    return None
 
 
 def _of_terminal(get: Get) -> datetime | None:
@@ -64,12 +68,18 @@ def ask_apps() -> None:
                 job__in=[one.job_id for one in sessions], is_current=True, state=State.RUNNING
             )
         }
-        asked = [one for one in sessions if one.job_id in attempts]
+        asked = [one for one in sessions if one.job_id in attempts and not _is_elsewhere(one)]
         for session, answer in _answers(asked):
             if not isinstance(answer, Exception):
                 record_answer(attempts[session.job_id], answer)
             else:
                 log.info("session %s did not say whether it computes: %r", session.number, answer)
+
+
+def _is_elsewhere(session: InteractiveSession) -> bool:
+    """Return whether programs may run of which the app knows nothing: those of SSH, beside JupyterLab."""
+    used = PortActivity.objects.filter(attempt__job=session.job_id).count()
+    return session.template == JUPYTER.name and used > 1
 
 
 def new_client() -> httpx.Client:
@@ -93,11 +103,23 @@ def _answer(
         with new_client() as client:
 
             def get(path: str) -> Any:
-                return client.get(base + path).raise_for_status().json()
+                return _read(client, base + path)
 
             return session, _QUESTIONS[session.template](get)
     except Exception as error:  # an app may answer anything
         return session, error
+
+
+def _read(client: httpx.Client, url: str) -> Any:
+    """Return the JSON of an app, which may send anything, without end and as slowly as it likes."""
+    data, until = bytearray(), time.monotonic() + ALL_SECONDS
+    with client.stream("GET", url) as answer:
+        answer.raise_for_status()
+        for part in answer.iter_bytes():
+            data += part
+            if len(data) > MOST or time.monotonic() > until:
+                raise ValueError("the answer is too long")
+    return json.loads(data)
 
 
 def says_whether_it_computes(template: str) -> bool:

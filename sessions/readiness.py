@@ -35,7 +35,8 @@ def ask_app(session: InteractiveSession, request: Any) -> None:
     elif key := getattr(request.session, "session_key", None):
         url += f"/~{handover.make_ticket(key, address)}"
     try:
-        answer = httpx.get(url + template.ready, headers=headers, timeout=SECONDS)
+        with httpx.stream("GET", url + template.ready, headers=headers, timeout=SECONDS) as answer:
+            status = answer.status_code  # its body may have no end
     except httpx.HTTPError:
         return
-    session.is_answering = answer.status_code < _ANSWERED  # type: ignore[attr-defined]
+    session.is_answering = status < _ANSWERED  # type: ignore[attr-defined]

@@ -8,11 +8,13 @@ from collections.abc import Collection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from jobs.models import Attempt, Job, PortActivity
+from jobs.specs.stored import spec_of
 from portal.core.errors import NotFound
 from portal.core.messages import Message
 from schedulers.states import Reason, State
 from sessions.choices import KIND
 from sessions.models import InteractiveSession
+from sessions.templates import SSH_PORT
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
@@ -82,6 +84,11 @@ def state_of(session: InteractiveSession) -> str:
     if state is State.STOPPING:
         return "stopping"
     return "failed" if state is State.FAILED and reason not in _OVER else "stopped"
+
+
+def is_of_earlier_version(session: InteractiveSession) -> bool:
+    """Return whether its job was started before sessions had shells, shares and longer time limits."""
+    return all(one.name != SSH_PORT for one in spec_of(session.job).ports)
 
 
 def attempt_of(session: InteractiveSession) -> Attempt | None:

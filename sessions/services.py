@@ -27,6 +27,7 @@ from sessions.choices import SessionChoices, at_choices, spec_of_choices
 from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
 from sessions.kind import PURPOSE, origin_of, token_of
 from sessions.models import InteractiveSession
+from sessions.selectors import is_of_earlier_version
 from sessions.templates import template_named
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -161,6 +162,12 @@ def extend_session(*, actor: Actor, session: InteractiveSession, by: str) -> Int
     """Give a session more time, such as "2h". Raises InvalidInput, NotPermitted, QuotaExceeded,
     Conflict, Unavailable.
     """
+    if State(session.job.state) is State.RUNNING and is_of_earlier_version(session):
+        raise Conflict(
+            Message(
+                "The session was started by an earlier version of Muster. Start it again first."
+            )
+        )
     try:
         seconds = parse_duration(by)
     except ValueError as error:

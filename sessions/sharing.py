@@ -18,7 +18,7 @@ from portal.core.messages import Message
 from portal.core.shapes import PersonShape
 from schedulers.spec import ports_of
 from sessions.models import InteractiveSession
-from sessions.selectors import attempt_of
+from sessions.selectors import attempt_of, is_of_earlier_version
 from sessions.templates import PORT, SessionTemplate, find_template
 from workspaces.access.actors import Actor, actor_of, authorize
 from workspaces.access.permissions import Permission
@@ -79,6 +79,11 @@ def share_session(
     template = find_template(row.template)
     if access == READ and not (template and template.can_be_read):
         raise InvalidInput.at("access", _not_read_only(template))
+    if access == READ and is_of_earlier_version(row):
+        text = Message(
+            "The session was started by an earlier version of Muster. Start it again first."
+        )
+        raise InvalidInput.at("access", text)
     if who == TEAM:
         key, name = TEAM, row.team.name
     else:

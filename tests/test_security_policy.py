@@ -16,6 +16,7 @@ from tests.rig.environment import ROOT
 from tests.test_security_rules import PRIMITIVES
 from workspaces.identity import mfa, password_rules
 
+SSH = {"Ed25519PrivateKey", "SSHCertificateBuilder"}
 TEXT = (ROOT / "docs/security-policy.md").read_text()
 FIGURES = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
 
@@ -103,6 +104,7 @@ def test_policy_inventory_lists_all_imported_cryptography():
         *(name.rpartition(".")[2] for name in settings.PASSWORD_HASHERS if "MD5" not in name),
     }
     assert {kind for kind in kinds if f"`{kind}`" not in text} == set()
+    assert all(f"`{one}`" in text for one in SSH)
     last = {name.rpartition(".")[2] for name in PRIMITIVES}
     known = {
         "fernet",
@@ -116,8 +118,14 @@ def test_policy_inventory_lists_all_imported_cryptography():
         "Encoding",
         "NoEncryption",
         "PrivateFormat",
+        "PublicFormat",
+        "exceptions",
+        "UnsupportedAlgorithm",
+        "ed25519",
+        "SSHCertificateType",
+        "load_ssh_public_key",
     }
-    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # additions must be documented
+    assert last - known == {"Fernet", "HKDF", "rsa", "jwt", *SSH}  # additions must be documented
     assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(
         r"`(\w+PasswordHasher)`", text
     )

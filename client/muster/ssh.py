@@ -86,7 +86,7 @@ class Ssh:
         """Return the options of OpenSSH, as in its configuration file."""
         name = shlex.quote
         return {
-            "ProxyCommand": f"{self.command()} ssh --stdio %n",
+            "ProxyCommand": f"{self.command()} ssh --stdio '%n'",
             "HostKeyAlias": self.alias,
             "UserKnownHostsFile": name(str(self.folder / "known_hosts")),
             "StrictHostKeyChecking": "yes",

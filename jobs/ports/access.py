@@ -13,6 +13,7 @@ from portal.core.errors import NotFound
 from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from portal.gateway.provider import Address
+from schedulers.contract import PortProtocol
 from schedulers.spec import Port, PortAccess, ports_of
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -81,7 +82,8 @@ def check_access(actor: Actor, job: Job, port: Port) -> PortShare | None:
     What a job serves can often run commands in it, so it takes the same permission; unless the spec
     opens the port to everyone who sees the job, or its app shares it with the actor. Returns that share.
     """
-    if port.access is PortAccess.TEAM:
+    is_shell = port.protocol is PortProtocol.SSH  # runs commands, whatever the spec says
+    if port.access is PortAccess.TEAM and not is_shell:
         authorize(actor, Permission.JOBS_READ, job.team_id)
         return None
     is_own = job.owner_id == actor.user_id

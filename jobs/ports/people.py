@@ -21,9 +21,9 @@ def record_people(uses: Sequence[PortUse]) -> None:
     """Store who used ports since the last report, or still does."""
     now = clock.now().timestamp()
     for use in uses:
-        if use.people:
+        if people := [one for one in use.people if one]:
             known = _known(use.key, use.port, now)
-            cache.set(_place(use.key, use.port), known | dict.fromkeys(use.people, now), FRESH)
+            cache.set(_place(use.key, use.port), known | dict.fromkeys(people, now), FRESH)
 
 
 def people_at(attempt: Attempt, port: int) -> Collection[UUID]:

@@ -42,6 +42,8 @@ def extend_job(*, actor: Actor, job: Job, seconds: int) -> int:
     if before is None:
         raise Conflict(Message("#{number} has no time limit.", number=job.number))
     after = before + math.ceil(seconds / MINUTE) * MINUTE
+    if after > YEAR:
+        raise InvalidInput.at("by", Message("The time limit must be at most 366 days in all."))
     _check_may_last(job, after)
     attempts = list(Attempt.objects.filter(job=job, is_current=True, state__lt=State.SUCCEEDED))
     if running := [one for one in attempts if one.state > State.QUEUED]:

@@ -9,7 +9,7 @@ judged by the rule as those of other jobs.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -49,21 +49,28 @@ class InteractiveUse:
 def interactive_uses(attempts: Collection[Attempt], since: datetime) -> dict[UUID, InteractiveUse]:
     """Return the use of running attempts; CPU of before `since` is left out. Two statements."""
     now = clock.now()
-    rows = {row.attempt_id: row for row in PortActivity.objects.filter(attempt__in=attempts)}
+    ports: dict[UUID, list[PortActivity]] = {one.id: [] for one in attempts}
+    for row in PortActivity.objects.filter(attempt__in=attempts):
+        ports[row.attempt_id].append(row)
     cores = _cores([one.id for one in attempts], since, now)
     found = {}
     for one in attempts:
-        row, by_minute = rows.get(one.id), cores.get(one.id, {})
+        rows, by_minute = ports[one.id], cores.get(one.id, {})
+        asked_at = _latest(row.asked_at for row in rows)
         working = [at for at, value in by_minute.items() if value >= WORKING_CORES]
         found[one.id] = InteractiveUse(
             started_at=one.started_at or now,
-            person_at=row.person_at if row else None,
-            busy_at=row.busy_at if row else None,
+            person_at=_latest(row.person_at for row in rows),
+            busy_at=_latest(row.busy_at for row in rows),
             cpu_at=_time(max(working)) if working else None,
-            app_answers=bool(row and row.asked_at and row.asked_at > now - LATEST),
+            app_answers=asked_at is not None and asked_at > now - LATEST,
             has_cpu=bool(by_minute) and _time(max(by_minute)) > now - LATEST,
         )
     return found
+
+
+def _latest(times: Iterable[datetime | None]) -> datetime | None:
+    return max((at for at in times if at), default=None)
 
 
 def _cores(

@@ -405,7 +405,12 @@ class Gateway:
             return await self._connect(grant)
         (await self._connect(grant)).abort()  # so that a shell that does not run is said in words
         keys = await self._ask(lambda: self.provider.shell_keys(grant))
-        return await open_shell(keys, grant.shell, lambda: self._connect(grant))
+        return await open_shell(
+            keys,
+            grant.shell,
+            lambda: self._connect(grant),
+            lambda: self._touch(grant, is_person=True),
+        )
 
     async def _connect(self, grant: Grant) -> Channel:
         """Return a new connection to the app. Raises NotServing, NotReady."""
@@ -591,7 +596,8 @@ class Gateway:
     async def _flush(self) -> None:
         """Report the ports that were used since the last time, or still are."""
         for stream in self._streams:
-            if clock := self._clocks.get((stream.grant.key, stream.grant.port)):
+            clock = self._clocks.get((stream.grant.key, stream.grant.port))
+            if clock is not None and stream.grant.is_counted:
                 clock.people.add(stream.grant.person)
         uses = [
             PortUse(
@@ -702,7 +708,8 @@ def _check_reads(request: _Request, posts: Collection[str]) -> None:
     """Raise NotPermitted unless a request only reads, for those who may only look."""
     head, path = request.head, request.route.target.partition(b"?")[0].decode("latin1")
     is_post = head.method == b"POST" and path in posts
-    if _is_forward(head) or not (head.method in _REPEATABLE or is_post):
+    has_body = head.has_body and not is_post
+    if _is_forward(head) or has_body or not (head.method in _REPEATABLE or is_post):
         raise NotPermitted("This session is shared with you to look at it, not to change it.")
 
 

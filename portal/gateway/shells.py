@@ -26,6 +26,8 @@ _MOST_LINE, _MOST_FRAME = 4096, 1 << 20
 _LOGIN, _ALIVE = 30, 30  # seconds to sign in; between two signs of life
 _ANSWER = 25  # seconds in which a job says whether it can do what was asked
 _signing_in: set[asyncio.Task[None]] = set()
+_WINDOW = 256 << 10  # bytes that a client may send before the job has taken them
+_SIGNALS = 16  # that wait for a job
 _FAILED = 255  # exit code of what did not start, as that of ssh itself
 
 
@@ -33,26 +35,31 @@ class ShellError(OSError):
     """The shell of the job refuses, or does not answer."""
 
 
-async def open_shell(keys: ShellKeys, secret: str, dial: Dial) -> Channel:
+async def open_shell(
+    keys: ShellKeys, secret: str, dial: Dial, on_input: Callable[[], object] = lambda: None
+) -> Channel:
     """Return the client's end of an SSH server whose channels lead to what `dial` connects to."""
     ours, theirs = socket.socketpair()
     for sock in (ours, theirs):
         sock.setblocking(False)
     _, channel = await asyncio.get_running_loop().create_connection(Channel, sock=theirs)
-    task = asyncio.ensure_future(_sign_in(ours, keys, secret, dial))
+    task = asyncio.ensure_future(
+        _sign_in(ours, lambda: _Server(keys, secret, dial, on_input), keys)
+    )
     _signing_in.add(task)
     task.add_done_callback(_signing_in.discard)
     return channel
 
 
-async def _sign_in(sock: socket.socket, keys: ShellKeys, secret: str, dial: Dial) -> None:
+async def _sign_in(sock: socket.socket, new_server: Callable[[], _Server], keys: ShellKeys) -> None:
     """Serve SSH on a connection; return when the client has signed in, or failed to."""
     try:
         await asyncssh.run_server(
             sock,
-            server_factory=lambda: _Server(keys, secret, dial),
+            server_factory=new_server,
             server_host_keys=[asyncssh.import_private_key(keys.host_key)],
             encoding=None,
+            window=_WINDOW,
             sftp_factory=None,
             allow_scp=False,
             agent_forwarding=False,
@@ -72,8 +79,8 @@ async def _sign_in(sock: socket.socket, keys: ShellKeys, secret: str, dial: Dial
 class _Server(asyncssh.SSHServer):
     """One connection of a client."""
 
-    def __init__(self, keys: ShellKeys, secret: str, dial: Dial):
-        self._dial, self._secret = dial, secret
+    def __init__(self, keys: ShellKeys, secret: str, dial: Dial, on_input: Callable[[], object]):
+        self._dial, self._secret, self._on_input = dial, secret, on_input
         self._authorities = _public(keys.authorities)
         self._keys = _public(keys.authorized)
         self._count = 0
@@ -91,7 +98,7 @@ class _Server(asyncssh.SSHServer):
         return key.public_data in self._keys
 
     def session_requested(self) -> Any:
-        return _Session(self._open, self._leave) if self._takes_one() else False
+        return _Session(self._open, self._leave, self._on_input) if self._takes_one() else False
 
     def connection_requested(
         self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
@@ -103,15 +110,20 @@ class _Server(asyncssh.SSHServer):
             )
         return self._connect(dest_port) if self._takes_one() else False
 
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._conn = conn
+
     def _takes_one(self) -> bool:
         if self._count >= CHANNELS:
             return False
         self._count += 1
         return True
 
-    async def _connect(self, port: int) -> _Connection:
+    async def _connect(self, port: int) -> tuple[Any, _Connection]:
         try:
-            return _Connection(await self._open({"kind": "connect", "port": port}), self._leave)
+            inside = await self._open({"kind": "connect", "port": port})
+            channel = self._conn.create_tcp_channel(window=_WINDOW)
+            return channel, _Connection(inside, self._leave)
         except (OSError, TimeoutError, PortalError) as error:
             self._leave()
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, str(error)) from error
@@ -218,10 +230,17 @@ class _Session(_Flow, asyncssh.SSHServerSession[bytes]):
     """A shell, a command or a file transfer."""
 
     def __init__(
-        self, open_: Callable[[dict[str, Any]], Awaitable[Channel]], on_end: Callable[[], None]
+        self,
+        open_: Callable[[dict[str, Any]], Awaitable[Channel]],
+        on_end: Callable[[], None],
+        on_input: Callable[[], object],
     ):
         super().__init__(on_end)
-        self._open, self._about = open_, {"kind": "shell"}
+        self._open, self._about, self._on_input = open_, {"kind": "shell"}, on_input
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        self._on_input()  # of a person; signs of life of the client are no data
+        super().data_received(data, datatype)
 
     def pty_requested(self, term_type: str, term_size: Any, term_modes: Any) -> bool:
         return True
@@ -242,10 +261,12 @@ class _Session(_Flow, asyncssh.SSHServerSession[bytes]):
         self._start(self._run())
 
     def terminal_size_changed(self, width: int, height: int, pixwidth: int, pixheight: int) -> None:
+        self._queue = [one for one in self._queue if not one.startswith(b"W")]
         self._put(b"W", json.dumps([width, height]).encode())
 
     def signal_received(self, signal: str) -> None:
-        self._put(b"S", signal.encode())
+        if sum(one.startswith(b"S") for one in self._queue) < _SIGNALS:
+            self._put(b"S", signal.encode()[:20])
 
     def break_received(self, msec: int) -> bool:
         self._put(b"S", b"INT")

@@ -153,8 +153,11 @@ fi
 child=$!
 exec 7>&-
 left_in_slurm() {
-    local ends
-    ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
+    local ends= try
+    for try in 1 2 3 4 5; do             # its controller may be away for a while
+        ends=$(SLURM_TIME_FORMAT=%s squeue --noheader --jobs="$SLURM_JOB_ID" --format=%e)
+        [ -z "$ends" ] && command -v squeue && sleep 20 || break
+    done >/dev/null
     echo $((ends - $(date +%s)))
 }
 if [ -n "$limit" ]; then             # Slurm's limit is longer by less than two minutes, unless it was raised since

@@ -205,7 +205,6 @@ class ExtendView(OrgView):
     permissions = {"POST": None}
 
     @extend_schema(request=s.ExtendSerializer, responses={200: InteractiveSessionShape})
-    @idempotent
     def post(self, request: Request, which: str) -> Response:
         """Give a session more time: its time limit is raised, also while it runs."""
         session, by = find_session(self.actor, which), read(s.ExtendSerializer, request)["by"]

@@ -165,6 +165,36 @@ def test_use_after_the_warning_ends_it(story, run):
     assert kinds(session) == ["job.idle_warned", "job.idle_ended"]
 
 
+def test_use_of_any_port_counts(story, run):
+    session = run()
+    sign(session, asked_at=0, person_at=61)
+    with platform_scope("test"):
+        attempt, now = Attempt.objects.get(job=session.job_id), clock.now()
+        PortActivity.objects.create(  # of SSH
+            org_id=session.org_id, attempt=attempt, port=2, last_used_at=now, reported_at=now
+        )
+    apply_idle_rules()
+    assert kinds(session) == ["job.idle_warned"]
+    with platform_scope("test"):
+        PortActivity.objects.filter(port=2).update(person_at=now)
+    apply_idle_rules()
+    assert kinds(session) == ["job.idle_warned", "job.idle_ended"]
+
+
+@pytest.mark.parametrize("terminals", [[{"name": "1"}], [{"name": "x" * activity.MOST}]])
+def test_what_an_app_does_not_say_in_time_and_size_is_unknown(story, run, monkeypatch, terminals):
+    session = run()
+
+    def app(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=terminals if "terminals" in request.url.path else [])
+
+    monkeypatch.setattr(
+        activity, "new_client", lambda: httpx.Client(transport=httpx.MockTransport(app))
+    )
+    activity.ask_apps()
+    assert not shown(story, session)["is_running"]
+
+
 def test_apps_say_whether_they_compute_and_the_answer_is_kept(story, run, monkeypatch):
     jupyter, terminal, silent = run(), run("terminal"), run("jupyter", name="silent")
     answers = {

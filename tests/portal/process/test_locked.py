@@ -10,6 +10,7 @@ from tests.rig.environment import ROOT
 
 # Imported optionally by libraries, and by setuptools at every start.
 TRIED = {
+    "OpenSSL",
     "blinker",
     "dotenv",
     "greenlet",
