@@ -26,7 +26,9 @@ _MOST_LINE, _MOST_FRAME = 4096, 1 << 20
 _LOGIN, _ALIVE = 30, 30  # seconds to sign in; between two signs of life
 _ANSWER = 25  # seconds in which a job says whether it can do what was asked
 _signing_in: set[asyncio.Task[None]] = set()
-_WINDOW = 256 << 10  # bytes that a client may send before the job has taken them
+_WINDOW = (
+    256 << 10
+)  # bytes of a shell or command that a client may send before the job has taken them
 _SIGNALS = 16  # that wait for a job
 _FAILED = 255  # exit code of what did not start, as that of ssh itself
 
@@ -110,20 +112,16 @@ class _Server(asyncssh.SSHServer):
             )
         return self._connect(dest_port) if self._takes_one() else False
 
-    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        self._conn = conn
-
     def _takes_one(self) -> bool:
         if self._count >= CHANNELS:
             return False
         self._count += 1
         return True
 
-    async def _connect(self, port: int) -> tuple[Any, _Connection]:
+    async def _connect(self, port: int) -> _Connection:
         try:
             inside = await self._open({"kind": "connect", "port": port})
-            channel = self._conn.create_tcp_channel(window=_WINDOW)
-            return channel, _Connection(inside, self._leave)
+            return _Connection(inside, self._leave)
         except (OSError, TimeoutError, PortalError) as error:
             self._leave()
             raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, str(error)) from error
