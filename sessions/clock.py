@@ -91,7 +91,7 @@ def _signs(session: InteractiveSession, found: IdleClock) -> list[IdleSignShape]
     signs = [_sign(Message("Typing and clicks", context="sign of use"), use.person_at)]
     if says_whether_it_computes(session.template):
         title = (
-            Message("Busy kernels and terminals", context="sign of use")
+            Message("Busy kernels", context="sign of use")
             if session.template == JUPYTER.name
             else Message("Programs in its shells", context="sign of use")
         )
