@@ -14,7 +14,6 @@ if (form) {
 
   function show() {
     const about = JSON.parse(form.querySelector("[name=template]:checked").dataset.about);
-    for (const part of form.querySelectorAll("[data-only]")) part.hidden = !about.needs_command;
     for (const [name, value] of Object.entries({
       name: form.querySelector("[name=template]:checked").closest("label").innerText.split("\n")[0],
       cpus: about.cpus,
