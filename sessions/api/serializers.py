@@ -54,5 +54,5 @@ class ExtendSerializer(s.Serializer[Any]):
     by = s.CharField(max_length=60, help_text="How much longer it may run, such as 2h.")
 
 
-class KeepSerializer(s.Serializer[Any]):
+class KeepSessionSerializer(s.Serializer[Any]):
     hours = s.FloatField(default=2, help_text="How long the idle rule leaves it alone; at most 72.")

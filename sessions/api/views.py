@@ -215,11 +215,11 @@ class ExtendView(OrgView):
 class KeepView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.KeepSerializer)
+    @extend_schema(request=s.KeepSessionSerializer)
     def post(self, request: Request, which: str) -> InteractiveSessionShape:
         """Keep a session from the idle rule of its pool for some hours."""
         session = find_session(self.actor, which)
-        hours = read(s.KeepSerializer, request)["hours"]
+        hours = read(s.KeepSessionSerializer, request)["hours"]
         services.keep_session(actor=self.actor, session=session, hours=hours)
         return _row_of(session, self.actor)
 
