@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -68,18 +69,22 @@ def ask_apps() -> None:
                 job__in=[one.job_id for one in sessions], is_current=True, state=State.RUNNING
             )
         }
-        asked = [one for one in sessions if one.job_id in attempts and not _is_elsewhere(one)]
+        # Programs of SSH, of which JupyterLab knows nothing, may compute once a second port was used
+        ports = Counter(
+            PortActivity.objects.filter(attempt__in=list(attempts.values())).values_list(
+                "attempt__job", flat=True
+            )
+        )
+        asked = [
+            one
+            for one in sessions
+            if one.job_id in attempts and (one.template != JUPYTER.name or ports[one.job_id] < 2)
+        ]
         for session, answer in _answers(asked):
             if not isinstance(answer, Exception):
                 record_answer(attempts[session.job_id], answer)
             else:
                 log.info("session %s did not say whether it computes: %r", session.number, answer)
-
-
-def _is_elsewhere(session: InteractiveSession) -> bool:
-    """Return whether programs may run of which the app knows nothing: those of SSH, beside JupyterLab."""
-    used = PortActivity.objects.filter(attempt__job=session.job_id).count()
-    return session.template == JUPYTER.name and used > 1
 
 
 def new_client() -> httpx.Client:

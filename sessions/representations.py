@@ -27,7 +27,7 @@ from schedulers.exit_reasons import missing_program
 from schedulers.states import State
 from sessions.clock import IdleClockShape, clock_of
 from sessions.models import InteractiveSession
-from sessions.selectors import attempt_of, state_of
+from sessions.selectors import attempt_of, is_of_earlier_version, state_of
 from sessions.sharing import SessionPersonShape, access_of, may_share, people_of
 from sessions.templates import (
     HOME,
@@ -192,7 +192,9 @@ def detail_of(session: InteractiveSession, viewer: Actor) -> InteractiveSessionD
         "choices": session.choices,
         "time_limit": str(spec.get("policy", {}).get("max_runtime", "")),
         "ends_at": _ends_at(session.job),
-        "can_extend": may_change(viewer, session.job) and can_extend(session.job),
+        "can_extend": may_change(viewer, session.job)
+        and can_extend(session.job)
+        and not is_of_earlier_version(session),
         "image": str(spec.get("image", "")),
         "people": people_of(session),
         "may_share": may_share(viewer, session),

@@ -23,7 +23,7 @@ from portal.core.messages import Message
 from schedulers.spec import JobSpec
 from schedulers.spec.grammar import parse_duration
 from schedulers.states import State
-from sessions.choices import SessionChoices, at_choices, spec_of_choices
+from sessions.choices import SessionChoices, at_choices, choices_of, spec_of_choices
 from sessions.homes import ensure_home, has_home, home_of, is_full, name_of_home
 from sessions.kind import PURPOSE, origin_of, token_of
 from sessions.models import InteractiveSession
@@ -151,9 +151,12 @@ def _lock(actor: Actor, session: InteractiveSession) -> InteractiveSession:
 
 
 def _start_again(verb: str, actor: Actor, row: InteractiveSession) -> InteractiveSession:
-    former = row.job
-    row.job = submit_job(actor=actor, team=former.team, spec=spec_of(former), origin=origin_of(row))
-    row.save(update_fields=["job"])
+    former, spec = row.job, spec_of(row.job)
+    if is_of_earlier_version(row):  # the template has changed since
+        spec = spec_of_choices(choices_of(row.choices))
+        row.template_version = template_named(row.template).version
+    row.job = submit_job(actor=actor, team=former.team, spec=spec, origin=origin_of(row))
+    row.save(update_fields=["job", "template_version"])
     _record(verb, actor, row, before={"job": former.number}, after={"job": row.job.number})
     return row
 

@@ -186,7 +186,12 @@ def _steps(state: str) -> list[dict[str, Any]]:
         return []
     at = keys.index(state)
     return [
-        {"key": key, "label": label, "is_over": n < at, "is_now": n == at}
+        {
+            "mark": "is-past" if n < at else key if n == at else "queued",
+            "label": label,
+            "is_over": n < at,
+            "is_now": n == at,
+        }
         for n, (key, label) in enumerate(_STEPS)
     ]
 

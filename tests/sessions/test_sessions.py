@@ -315,6 +315,36 @@ def test_only_the_gateway_and_the_job_have_the_secret(story):
     assert send(ben, "POST", f"/{session.number}/token") == (200, {"token": secret})
 
 
+def test_session_of_an_earlier_version_is_no_longer_one_once_started_again(story, monkeypatch):
+    cluster_with()
+    asked, ben = [], story.api(story.ben)
+    monkeypatch.setattr(LocalBackend, "set_time_limit", lambda *given: asked.append(given))
+    with org_scope(story.atlas.id):
+        session = started(story, template="terminal")
+        spec = {**session.job.spec, "ports": [{"name": "app"}]}
+        set_job(session, state=State.RUNNING, started_at=clock.now(), spec=spec)
+    path = f"/{session.number}"
+    assert not send(ben, "GET", path)[1]["can_extend"]
+    code, refused = send(ben, "POST", f"{path}/extend", {"by": "1h"})
+    assert code == 409 and "earlier version" in refused["detail"] and not asked
+    code, refused = send(ben, "POST", f"{path}/share", {"who": "team", "access": "read"})
+    assert code == 400 and "earlier version" in refused["errors"][0]["message"]
+    with org_scope(story.atlas.id):
+        set_job(session, state=State.CANCELED)
+    assert send(ben, "POST", f"{path}/resume")[0] == 200
+    assert send(ben, "GET", path)[1]["can_extend"]
+    assert send(ben, "POST", f"{path}/share", {"who": "team", "access": "read"})[0] == 200
+
+
+def test_time_limit_has_an_end(story):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        session = started(story)
+    code, refused = send(story.api(story.ben), "POST", f"/{session.number}/extend", {"by": "366d"})
+    assert code == 400 and "in all" in refused["errors"][0]["message"]
+    assert send(story.api(story.ben), "GET", f"/{session.number}")[1]["time_limit"] == "8h"
+
+
 def test_app_on_a_socket_is_guarded_and_one_on_a_port_gets_no_secret(story):
     cluster_with()
     granted = {}
